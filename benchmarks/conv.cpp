@@ -65,13 +65,12 @@ void row(const conv_shape& s, std::string_view type, std::string_view library, t
 
 template <class T>
 void heddle_row(const conv_shape& s, std::string_view type, temperature temperature,
-                conv_algorithm algorithm = conv_algorithm::automatic, std::string_view variant = {}) {
-    std::string library = implementation(algorithm);
-    if (!variant.empty()) library += fmt::format("-{}", variant);
+                conv_algorithm algorithm = conv_algorithm::automatic, std::string_view kernel = {}) {
+    const std::string library = kernel.empty() ? implementation(algorithm) : implementation(kernel);
     const auto precision = type == "tf32" ? precision::tf32 : precision::fp32;
-    row<T>(s, type, library, temperature, [s, algorithm, variant, precision](const operands<T>& o) {
+    row<T>(s, type, library, temperature, [s, algorithm, kernel, precision](const operands<T>& o) {
         conv_options options{
-            .geometry = s.geometry, .algorithm = algorithm, .precision = precision, .variant = variant};
+            .geometry = s.geometry, .algorithm = algorithm, .precision = precision, .kernel = kernel};
         const auto scratch = std::make_shared<workspace>(
             conv_workspace_bytes<T>(o.input, o.filters, o.output, epilogue_of(o), stream(), options),
             stream());
@@ -115,8 +114,8 @@ template <class T>
 void rung_rows(const conv_shape& s, std::string_view type) {
     for (const auto algorithm : conv_algorithms()) {
         heddle_row<T>(s, type, cold, algorithm);
-        for (const std::string_view variant : conv_variants(algorithm))
-            heddle_row<T>(s, type, cold, algorithm, variant);
+        for (const std::string_view way : ways_of(conv_kernels(algorithm)))
+            heddle_row<T>(s, type, cold, algorithm, way);
     }
 }
 

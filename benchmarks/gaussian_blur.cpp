@@ -316,11 +316,9 @@ void rungs(const shape& s) {
     constexpr std::int64_t most_radius_of_naive = 15;
     for (const auto algorithm : gaussian_blur_algorithms()) {
         if (algorithm == gaussian_blur_algorithm::naive && s.radius > most_radius_of_naive) continue;
-        const std::string name = implementation(algorithm);
-        heddle_row<T>(s, name, temperature::cold, {.algorithm = algorithm});
-        for (const std::string_view variant : gaussian_blur_variants(algorithm))
-            heddle_row<T>(s, fmt::format("{}-{}", name, variant), temperature::cold,
-                          {.algorithm = algorithm, .variant = variant});
+        heddle_row<T>(s, implementation(algorithm), temperature::cold, {.algorithm = algorithm});
+        for (const std::string_view way : ways_of(gaussian_blur_kernels(algorithm)))
+            heddle_row<T>(s, implementation(way), temperature::cold, {.algorithm = algorithm, .kernel = way});
     }
 }
 
@@ -384,8 +382,13 @@ void register_gaussian_blur() {
 void add_gaussian_blur_rows(std::string_view type, const extents& shape) {
     const bench::shape s{shape[0], shape[1], type.back() - '0', shape[2]};
     const auto add = [&s]<class T>(T) {
-        for (const auto algorithm : gaussian_blur_algorithms())
+        for (const auto algorithm : gaussian_blur_algorithms()) {
+            for (const std::string_view kernel : gaussian_blur_kernels(algorithm))
+                if (kernel != to_string(algorithm))
+                    heddle_row<T>(s, implementation(kernel), temperature::cold,
+                                  {.algorithm = algorithm, .kernel = kernel});
             heddle_row<T>(s, implementation(algorithm), temperature::cold, {.algorithm = algorithm});
+        }
         comparison<T>(s);
     };
     type.starts_with("u8") ? add(std::uint8_t{}) : add(float{});

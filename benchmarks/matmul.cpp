@@ -155,10 +155,8 @@ void register_matmul() {
         if (algorithm != matmul_algorithm::skinny && algorithm != matmul_algorithm::vector &&
             algorithm != matmul_algorithm::tf32) {
             heddle_row(of_ladder, temperature::cold, implementation(algorithm), {.algorithm = algorithm});
-            for (const std::string_view variant : matmul_variants(algorithm))
-                heddle_row(of_ladder, temperature::cold,
-                           fmt::format("{}-{}", implementation(algorithm), variant),
-                           {.algorithm = algorithm, .variant = variant});
+            for (const std::string_view way : ways_of(matmul_kernels(element_type::f32, algorithm)))
+                heddle_row(of_ladder, temperature::cold, implementation(way), {.kernel = way});
         }
     host_rows(cube(1024));
 }
@@ -167,10 +165,15 @@ void add_matmul_rows(std::string_view type, const extents& shape) {
     const bench::shape s{shape[0], shape[1], shape[2]};
     const bool is_tf32 = type == tf32;
     const precision precision = is_tf32 ? precision::tf32 : precision::fp32;
-    for (const auto algorithm : matmul_algorithms(element_type::f32))
-        if ((algorithm == matmul_algorithm::tf32) == is_tf32)
-            heddle_row(s, temperature::cold, implementation(algorithm),
-                       {.algorithm = algorithm, .precision = precision});
+    for (const auto algorithm : matmul_algorithms(element_type::f32)) {
+        if ((algorithm == matmul_algorithm::tf32) != is_tf32) continue;
+        for (const std::string_view kernel : matmul_kernels(element_type::f32, algorithm))
+            if (kernel != to_string(algorithm))
+                heddle_row(s, temperature::cold, implementation(kernel),
+                           {.precision = precision, .kernel = kernel});
+        heddle_row(s, temperature::cold, implementation(algorithm),
+                   {.algorithm = algorithm, .precision = precision});
+    }
     heddle_row(s, temperature::cold, "heddle", {.precision = precision});
     cublas_row(s, is_tf32 ? tf32 : f32, temperature::cold);
 }

@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 
 namespace heddle::bench {
@@ -54,9 +55,10 @@ void row(const shape& s, std::string_view library, temperature temperature, Prep
 
 template <class T>
 void heddle_row(const shape& s, temperature temperature,
-                matmul_algorithm algorithm = matmul_algorithm::automatic) {
-    row<T>(s, implementation(algorithm), temperature, [algorithm](auto a, auto b, auto c) {
-        matmul_options options{.algorithm = algorithm};
+                matmul_algorithm algorithm = matmul_algorithm::automatic, std::string_view kernel = {}) {
+    const std::string name = kernel.empty() ? implementation(algorithm) : implementation(kernel);
+    row<T>(s, name, temperature, [algorithm, kernel](auto a, auto b, auto c) {
+        matmul_options options{.algorithm = algorithm, .kernel = kernel};
         const auto scratch =
             std::make_shared<workspace>(matmul_workspace_bytes<T>(a, b, c, stream(), options), stream());
         options.workspace = *scratch;
@@ -112,8 +114,11 @@ void register_matmul_16_bit() {
 
 void add_matmul_16_bit_rows(std::string_view type, const extents& shape) {
     const auto add = [s = bench::shape{shape[0], shape[1], shape[2]}]<class T>(T, element_type operands) {
-        for (const auto algorithm : matmul_algorithms(operands))
+        for (const auto algorithm : matmul_algorithms(operands)) {
+            for (const std::string_view kernel : matmul_kernels(operands, algorithm))
+                if (kernel != to_string(algorithm)) heddle_row<T>(s, temperature::cold, algorithm, kernel);
             heddle_row<T>(s, temperature::cold, algorithm);
+        }
         heddle_row<T>(s, temperature::cold);
         vendor_rows<T>(s, temperature::cold);
     };

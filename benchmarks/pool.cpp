@@ -49,13 +49,12 @@ void row(const pool_shape& s, std::string_view library, temperature temperature,
 
 template <class T>
 void heddle_row(const pool_shape& s, temperature temperature,
-                pool_algorithm algorithm = pool_algorithm::automatic, std::string_view variant = {}) {
-    std::string library = implementation(algorithm);
-    if (!variant.empty()) library += fmt::format("-{}", variant);
-    row<T>(s, library, temperature, [s, algorithm, variant](const T* input, T* output) {
+                pool_algorithm algorithm = pool_algorithm::automatic, std::string_view kernel = {}) {
+    const std::string library = kernel.empty() ? implementation(algorithm) : implementation(kernel);
+    row<T>(s, library, temperature, [s, algorithm, kernel](const T* input, T* output) {
         return [=] {
             pool<T>(input_of(s, input), output_of(s, output), stream(),
-                    {.mode = s.mode, .geometry = s.geometry, .algorithm = algorithm, .variant = variant});
+                    {.mode = s.mode, .geometry = s.geometry, .algorithm = algorithm, .kernel = kernel});
         };
     });
 }
@@ -113,8 +112,8 @@ template <class T>
 void rung_rows(const pool_shape& s) {
     for (const auto algorithm : pool_algorithms()) {
         heddle_row<T>(s, cold, algorithm);
-        for (const std::string_view variant : pool_variants(algorithm))
-            heddle_row<T>(s, cold, algorithm, variant);
+        for (const std::string_view way : ways_of(pool_kernels(algorithm)))
+            heddle_row<T>(s, cold, algorithm, way);
     }
 }
 

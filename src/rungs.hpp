@@ -24,13 +24,14 @@
 /// row.
 namespace heddle::detail {
 
-/// A row. A rung that has several kernels has a row for each, named by its variant.
+/// A row: a kernel, or a rung that has one. Kernels of one rung stand together.
 template <class Algorithm, class Problem, class Plan, class Arguments>
 struct rung {
     using problem_type = Problem;
     using plan_type = Plan;
 
     Algorithm id;
+    /// The rung's, and where it has several kernels, a space and the kernel's: "persistent 128x256".
     std::string_view name;
     /// What the rung needs and lacks, as an error says it after the rung's name; empty where it can run. Pure.
     std::string_view (*why_not)(const Problem&, const device_traits&);
@@ -39,8 +40,18 @@ struct rung {
     /// How it does the problem: all that the launch needs to know beside the arguments. For a problem that it can run. Pure.
     Plan (*plan)(const Problem&, const device_traits&);
     void (*launch)(const Plan&, const Arguments&, cudaStream_t);
-    std::string_view variant = {};
 };
+
+/// The first word of a row's name.
+constexpr std::string_view rung_of(std::string_view kernel) {
+    return kernel.substr(0, kernel.find(' '));
+}
+
+/// Whether a row's name is `asked`, or begins with these words. All begin with none.
+constexpr bool is_named(std::string_view kernel, std::string_view asked) {
+    return kernel.starts_with(asked) &&
+           (asked.empty() || kernel.size() == asked.size() || kernel[asked.size()] == ' ');
+}
 
 /// One thing that rungs need of a problem, and how an error says that it lacks.
 template <class Problem>
@@ -112,22 +123,53 @@ inline constexpr auto ids_of = [] {
     return ids;
 }();
 
-/// The variants of all rows of a table, in its order.
+/// The names of all rows of a table, in its order.
 template <const auto& table>
-inline constexpr auto all_variants = [] {
+inline constexpr auto names_of = [] {
     std::array<std::string_view, table.size()> all;
-    std::ranges::transform(table, all.begin(), [](const auto& row) { return row.variant; });
+    std::ranges::transform(table, all.begin(), [](const auto& row) { return row.name; });
     return all;
 }();
 
-/// Those of a rung, whose rows stand together; none where it has one kernel.
+/// Those of a rung, or of all for `automatic`.
 template <const auto& table>
-constexpr std::span<const std::string_view> variants_of(decltype(table[0].id) id) {
+constexpr std::span<const std::string_view> kernels_of(decltype(table[0].id) id) {
+    if (id == decltype(id)::automatic) return names_of<table>;
     const auto is_one = [id](const auto& row) { return row.id == id; };
     const auto count = static_cast<std::size_t>(std::ranges::count_if(table, is_one));
     const auto first = static_cast<std::size_t>(std::ranges::find_if(table, is_one) - table.begin());
-    return count < 2 ? std::span<const std::string_view>()
-                     : std::span(all_variants<table>).subspan(first, count);
+    return std::span(names_of<table>).subspan(first, count);
+}
+
+constexpr std::string_view name_of_kernel(std::string_view name) {
+    return name;
+}
+constexpr std::string_view name_of_kernel(const auto& kernel) {
+    return kernel.name;
+}
+
+/// The rows of a rung's kernels, in their order. `needs.operator()<kernel>()` is a row's why_not; `plan_kernel` takes the kernel's
+/// place as its last argument.
+template <class Rung, const auto& kernels, auto plan_kernel>
+constexpr auto rows_of(decltype(Rung::id) id, auto needs, decltype(Rung::pays) pays,
+                       decltype(Rung::launch) launch) {
+    using problem = Rung::problem_type;
+    return [&]<std::size_t... kernel>(std::index_sequence<kernel...>) {
+        return std::array{Rung{
+            id, name_of_kernel(kernels[kernel]), needs.template operator()<kernel>(), pays,
+            [](const problem& of, const device_traits& device) { return plan_kernel(of, device, kernel); },
+            launch}...};
+    }
+    (std::make_index_sequence<kernels.size()>());
+}
+
+/// Tables one after another.
+template <class Row, std::size_t... sizes>
+constexpr auto joined(const std::array<Row, sizes>&... tables) {
+    std::array<Row, (sizes + ...)> all{};
+    auto next = all.begin();
+    ((next = std::ranges::copy(tables, next).out), ...);
+    return all;
 }
 
 /// A rung, and its plan for a problem.
@@ -152,7 +194,7 @@ class rung_table {
     constexpr std::string_view name_of(algorithm id) const {
         if (id == algorithm::automatic) return "automatic";
         const auto found = std::ranges::find(rows_, id, &Rung::id);
-        return found == rows_.end() ? "unknown" : found->name;
+        return found == rows_.end() ? "unknown" : rung_of(found->name);
     }
 
     /// @throws invalid_argument  not an enumerator
@@ -161,38 +203,36 @@ class rung_table {
                 enumeration_);
     }
 
-    /// @throws invalid_argument  not empty, and not a variant of the rung
-    void require_variant(const char* operation, const argument_name& name, algorithm id,
-                         std::string_view variant) const {
-        const auto has_it = [&](const Rung& row) { return is(row, id, variant); };
-        if (variant.empty() || std::ranges::any_of(rows_, has_it)) [[likely]]
+    /// Whether a kernel of the rung, or of any for `automatic`, has this name or begins with these words.
+    bool has(algorithm id, std::string_view kernel) const {
+        return std::ranges::any_of(rows_, [&](const Rung& row) { return is(row, id, kernel); });
+    }
+
+    /// @throws invalid_argument  no kernel of the rung begins so
+    void require_kernel(const char* operation, const argument_name& name, algorithm id,
+                        std::string_view kernel) const {
+        if (has(id, kernel)) [[likely]]
             return;
-        const bool is_automatic = id == algorithm::automatic;
         std::string names;
-        for (const Rung& row : rows_) {
-            if (row.variant.empty() || !(is_automatic || row.id == id)) continue;
-            names += detail::format("{}{}", names.empty() ? "" : ", ", row.variant);
-            if (is_automatic) names += detail::format(" of {}", row.name);
-        }
-        require(!is_automatic, operation, name, variant, "none without an algorithm; there are {}", names);
-        require(!names.empty(), operation, name, variant, "none, as {} has one kernel", name_of(id));
-        require(false, operation, name, variant, "one of {}", names);
+        for (const Rung& row : rows_)
+            if (id == algorithm::automatic || row.id == id)
+                names += detail::format("{}{}", names.empty() ? "" : ", ", row.name);
+        require(false, operation, name, kernel, "one of {}", names);
     }
 
     /// Why a rung cannot run a problem, as `unsupported` says it; empty where it can, and of `automatic`.
     std::string why_not(const char* operation, algorithm id, const problem& of, const device_traits& device,
-                        std::string_view variant = {}) const {
-        const std::string_view lack = lack_of(id, of, device, variant);
+                        std::string_view kernel = {}) const {
+        const std::string_view lack = lack_of(id, of, device, kernel);
         if (lack.empty()) return {};
-        const std::string name =
-            variant.empty() ? std::string(name_of(id)) : detail::format("{} ({})", name_of(id), variant);
-        return detail::format("{}: {} {}{}", operation, name, lack, given(of, device));
+        return detail::format("{}: {} {}{}", operation, kernel.empty() ? name_of(id) : kernel, lack,
+                              given(of, device));
     }
 
     /// Whether why_not() is empty, without a text that nobody reads.
     bool can_run(algorithm id, const problem& of, const device_traits& device,
-                 std::string_view variant = {}) const {
-        return lack_of(id, of, device, variant).empty();
+                 std::string_view kernel = {}) const {
+        return lack_of(id, of, device, kernel).empty();
     }
 
     /// Whether `automatic` may take the rung where it can run.
@@ -202,23 +242,36 @@ class rung_table {
     }
 
     /// What a call launches. `automatic` asks for all rows that pay. Of the rows that are asked for and can run it is the
-    /// cheapest by plan.us, the first of those that cost the same, or where plans have no such prediction, the last; rows that pay
-    /// before others.
+    /// cheapest by plan.us, the first of those that cost the same; where plans have no such prediction, the last; where they have
+    /// one beside kernels of the same launch alone, the cheapest of the last launch. Rows that pay come before others.
     /// @throws unsupported  none of them can run, as may be where there is no scratch memory
     planned<Rung> choose(const char* operation, algorithm id, const problem& of, const device_traits& device,
-                         std::string_view variant = {}) const {
+                         std::string_view kernel = {}) const {
+        const bool is_automatic = id == algorithm::automatic && kernel.empty();
+        auto best = choose_if([&](const Rung& row) { return is(row, id, kernel); }, is_automatic, of, device);
+        if (!best && is_automatic)
+            throw unsupported(
+                detail::format("{}: without scratch memory no algorithm takes this problem on this device{}",
+                               operation, given(of, device)));
+        if (!best) throw unsupported(why_not(operation, id, of, device, kernel));
+        return *std::move(best);
+    }
+
+    /// The same of the rows that is_asked(row), and of those that pay alone for `automatic`; nothing where none can run.
+    template <class IsAsked>
+    std::optional<planned<Rung>> choose_if(IsAsked is_asked, bool is_automatic, const problem& of,
+                                           const device_traits& device) const {
         constexpr bool has_costs = requires(const Rung::plan_type& plan) {
             plan.us;
         };
-        const bool is_automatic = id == algorithm::automatic;
         std::optional<planned<Rung>> best;
         bool best_pays = false;
         for (const Rung& row : rows_ | std::views::reverse) {
-            if (!is_automatic && !is(row, id, variant)) continue;
-            if (!row.why_not(of, device).empty()) continue;
+            if (!is_asked(row)) continue;
             const bool pays = row.pays(of, device);
             if ((is_automatic || best_pays) && !pays) continue;
-            if (!has_costs && best && pays == best_pays) continue;
+            if (best && pays == best_pays && !is_compared(row, *best->rung)) continue;
+            if (!row.why_not(of, device).empty()) continue;
             planned<Rung> candidate{&row, row.plan(of, device)};
             if (!has_scratch(of) && takes_scratch(candidate.plan)) continue;
             if constexpr (has_costs)
@@ -227,12 +280,7 @@ class rung_table {
             if (!has_costs && pays) break;
             best_pays = pays;
         }
-        if (!best && is_automatic)
-            throw unsupported(
-                detail::format("{}: without scratch memory no algorithm takes this problem on this device{}",
-                               operation, given(of, device)));
-        if (!best) throw unsupported(why_not(operation, id, of, device, variant));
-        return *std::move(best);
+        return best;
     }
 
   private:
@@ -246,6 +294,17 @@ class rung_table {
         return false;
     }
 
+    /// Whether plans of these rows say which is faster.
+    static bool is_compared(const Rung& a, const Rung& b) {
+        using plan = Rung::plan_type;
+        if constexpr (requires { plan::are_rungs_compared; })
+            return plan::are_rungs_compared || a.launch == b.launch;
+        else
+            return requires(const plan& p) {
+                p.us;
+            };
+    }
+
     /// The end of an error's text.
     static std::string given(const problem& of, const device_traits& device) {
         facts values;
@@ -257,11 +316,11 @@ class rung_table {
 
     /// What the first of a rung's rows lacks; empty where one of them can run.
     std::string_view lack_of(algorithm id, const problem& of, const device_traits& device,
-                             std::string_view variant) const {
-        if (id == algorithm::automatic) return {};
+                             std::string_view kernel) const {
+        if (id == algorithm::automatic && kernel.empty()) return {};
         std::string_view reason;
         for (const Rung& row : rows_ | std::views::reverse) {
-            if (!is(row, id, variant)) continue;
+            if (!is(row, id, kernel)) continue;
             reason = lack_of(row, of, device);
             if (reason.empty()) return {};
         }
@@ -274,8 +333,8 @@ class rung_table {
         return reason;
     }
 
-    static bool is(const Rung& row, algorithm id, std::string_view variant) {
-        return row.id == id && (variant.empty() || row.variant == variant);
+    static bool is(const Rung& row, algorithm id, std::string_view kernel) {
+        return (id == algorithm::automatic || row.id == id) && is_named(row.name, kernel);
     }
 
     std::span<const Rung> rows_;

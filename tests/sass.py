@@ -34,7 +34,7 @@ class Expectation:
     in_all: bool = False
 
 
-HALVES_WITH_EPILOGUE = r"128, \d+, 1, [^,]*extra\)2, [^,]*consumers_have\)\d, 2>"
+HALVES_WITH_EPILOGUE = r"matmul::fused_kernels, [13]ul>"  # 128x128 and 256x128 of kernels/matmul/kernels.hpp
 
 EXPECTATIONS = [
     Expectation(r"matmul::register_tiled\b", ["FFMA"]),
@@ -50,13 +50,13 @@ EXPECTATIONS = [
     Expectation(r"matmul::mma_sync<.*>, false,", ["HMMA", "LDSM"], may_have_local_memory=True),  # element by element
     Expectation(r"matmul::wgmma_tma<", ["HGMMA", "UTMALDG"], HOPPER),
     Expectation(r"matmul::warp_specialized<", ["HGMMA", "UTMALDG"], HOPPER),
-    Expectation(rf"frame::.*product_mainloop<.*wgmma_tile<\d+, (?!{HALVES_WITH_EPILOGUE})\d+, \d+, 1, .*one_product<(?!.*residual<float)",
+    Expectation(rf"frame::.*product_mainloop<.*wgmma_tile<(?!{HALVES_WITH_EPILOGUE}|matmul::multicast_kernels\b).*one_product<(?!.*residual<float)",
                 ["HGMMA", "UTMALDG", "UTMASTG"], HOPPER),
-    Expectation(rf"frame::.*product_mainloop<.*wgmma_tile<\d+, {HALVES_WITH_EPILOGUE}.*one_product<(?!.*residual<float)",
+    Expectation(rf"frame::.*product_mainloop<.*wgmma_tile<{HALVES_WITH_EPILOGUE}.*one_product<(?!.*residual<float)",
                 ["HGMMA", "UTMALDG", "UTMASTG"], HOPPER, may_have_local_memory=True),  # between its tiles
     Expectation(r"frame::.*product_mainloop<.*wgmma_tile<.*one_product<.*residual<float", ["HGMMA", "UTMALDG", "UTMASTG"], HOPPER,
                 may_have_local_memory=True),  # its epilogue
-    Expectation(r"frame::.*product_mainloop<.*wgmma_tile<\d+, \d+, \d+, 2,", ["HGMMA", "UTMALDG.*MULTICAST"], HOPPER),
+    Expectation(r"frame::.*product_mainloop<.*wgmma_tile<matmul::multicast_kernels,", ["HGMMA", "UTMALDG.*MULTICAST"], HOPPER),
     Expectation(r"frame::.*product_mainloop<.*wgmma_tile<.*product_group<", ["HGMMA", "UTMALDG"], HOPPER),
     Expectation(r"conv::wgmma<", ["HGMMA", r"UTMALDG.*IM2COL"], HOPPER),
     Expectation(r"frame::.*window_mainloop<.*wgmma_tile<", ["HGMMA", r"UTMALDG.*IM2COL", "UTMASTG"], HOPPER,
@@ -68,7 +68,7 @@ EXPECTATIONS = [
     Expectation(r"frame::.*bf16x6_kernel<(true|false), (true|false), true, [12]>", ["HGMMA", "UTMALDG"], HOPPER),
     Expectation(r"frame::.*bf16x6_kernel<(true|false), (true|false), false, 1>", ["HGMMA", "LDGSTS"], HOPPER),
     Expectation(r"frame::.*tf32_mainloop<", ["HGMMA", "UTMALDG"], HOPPER, may_have_local_memory=True),  # its store
-    Expectation(r"frame::.*fp16x3_mainloop<", ["HGMMA", "UTMALDG"], HOPPER),
+    Expectation(r"frame::.*fp16x3_mainloop\b", ["HGMMA", "UTMALDG"], HOPPER),
     Expectation(r"separable_filter::mma_xy<", ["IMMA", "LDGSTS"], HOPPER),
     Expectation(r"separable_filter::(mma_x_registers_y|mma_xy_by_channel)<\d, true>", ["IMMA", "LDGSTS"], HOPPER),
     # Kernels of rows at any address have a few registers more, which stay the same from step to step.

@@ -5,6 +5,7 @@
 #include "benchmarks/support/rows.hpp"
 #include "tests/bounds/products.hpp"
 #include <heddle/conv.hpp>
+#include <heddle/device.hpp>
 
 #include <fmt/format.h>
 #include <heddle_baselines.hpp>
@@ -14,6 +15,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
+#include <string_view>
 #include <vector>
 
 /// relu(conv + bias) of dense images and filters.
@@ -43,12 +46,22 @@ struct operands {
           bias(1, s.filters, {}, p.seed + 2),
           output(s.output_size() / s.filters, s.filters, {}) {}
 
-    void run() {
-        conv<T>({input.data(), s.count, s.height, s.width, s.channels},
-                {filters.data(), s.filters, s.filter_height, s.filter_width, s.channels / s.geometry.groups},
-                {output.data(), s.count, s.output_height(), s.output_width(), s.filters},
-                {.activation = matmul_activation::relu, .bias = bias.vector()}, stream(),
-                {.geometry = s.geometry});
+    [[nodiscard]] tensor_view<const T> images() {
+        return {input.data(), s.count, s.height, s.width, s.channels};
+    }
+    [[nodiscard]] filter_view<const T> all_filters() {
+        return {filters.data(), s.filters, s.filter_height, s.filter_width, s.channels / s.geometry.groups};
+    }
+    [[nodiscard]] tensor_view<T> results() {
+        return {output.data(), s.count, s.output_height(), s.output_width(), s.filters};
+    }
+    [[nodiscard]] conv_epilogue<T> epilogue() {
+        return {.activation = matmul_activation::relu, .bias = bias.vector()};
+    }
+
+    void run(std::string_view kernel = {}) {
+        conv<T>(images(), all_filters(), results(), epilogue(), stream(),
+                {.geometry = s.geometry, .kernel = kernel});
     }
 };
 
@@ -92,19 +105,31 @@ void add_expected(const problem& p, operands<T>& o, const std::vector<place>& pl
     }
 }
 
+/// Each kernel that can do it, by its name.
 template <class T>
-trial prepare(const problem& p) {
+void add_choices(trial& t, const std::shared_ptr<operands<T>>& o) {
+    const conv_problem of = conv_problem_of<T>(o->images(), o->all_filters(), o->results(), o->epilogue(),
+                                               {.geometry = o->s.geometry});
+    for (const std::string_view kernel : conv_kernels())
+        if (why_not(conv_algorithm::automatic, of, traits_of(current_device()), kernel).empty())
+            t.peers.push_back({std::string(kernel), [o, kernel] { o->run(kernel); }, true, false});
+}
+
+template <class T>
+trial prepare(const problem& p, bool with_choices) {
     const auto o = std::make_shared<operands<T>>(p);
     trial t;
     t.reset = [o] { o->output.poison(); };
     t.call = [o] { o->run(); };
+    if (with_choices) add_choices(t, o);
 #if HEDDLE_HAS_CUDNN && HEDDLE_HAS_CUDNN_FRONTEND
-    t.add_peer("cudnn", [&] {
-        const auto call =
-            best_cudnn_conv(p.shape, dtype<T>, temperature::cold,
-                            {o->input.data(), o->filters.data(), o->bias.data(), o->output.data()});
-        return [o, call] { call(); };
-    });
+    if (!with_choices)
+        t.add_peer("cudnn", [&] {
+            const auto call =
+                best_cudnn_conv(p.shape, dtype<T>, temperature::cold,
+                                {o->input.data(), o->filters.data(), o->bias.data(), o->output.data()});
+            return [o, call] { call(); };
+        });
 #endif
     const auto places = sampled_places(p.shape.output_size() / p.shape.filters, p.shape.filters, p.seed, 32);
     std::vector<double> expected, bounds;
@@ -163,7 +188,8 @@ drawn_case draw(drawing& d) {
     c.operations = operations(p);
     c.bytes = c.memory;
     c.words = fmt::format("{} conv {}", dtype<T>, text(s));
-    c.prepare = [p] { return prepare<T>(p); };
+    c.prepare = [p] { return prepare<T>(p, false); };
+    c.prepare_choices = [p] { return prepare<T>(p, true); };
     return c;
 }
 

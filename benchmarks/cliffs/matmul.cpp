@@ -43,7 +43,7 @@ std::string json_of(const matmul_problem& p) {
         p.a_stride, p.b_stride, p.has_epilogue, p.adds_c);
 }
 
-/// Each rung, variant and tile that `automatic` may take.
+/// Each kernel that `automatic` may take, by its name.
 template <class Out, class In>
 void add_choices(trial& t, const product_problem<Out, In>& p,
                  const std::shared_ptr<product_operands<Out, In>>& o) {
@@ -59,21 +59,11 @@ void add_choices(trial& t, const product_problem<Out, In>& p,
     t.problem = json_of(problem);
     for (const matmul_algorithm algorithm : matmul_algorithms(element_type_of<In>)) {
         if (!may_stand_for(algorithm, problem, device)) continue;
-        const auto add = [&](int tile, std::string_view variant) {
+        for (const std::string_view kernel : matmul_kernels(element_type_of<In>, algorithm)) {
             matmul_options asked = p.options();
-            asked.algorithm = algorithm;
-            asked.tile = tile;
-            asked.variant = variant;
-            const std::string name =
-                fmt::format("{}{}{}", to_string(algorithm), variant.empty() ? "" : "-", variant) +
-                (tile < 0 ? "" : fmt::format(" {}", tile));
-            t.peers.push_back({name, [p, o, asked] { run(p, *o, asked); }, true, false});
-        };
-        const auto variants = matmul_variants(algorithm);
-        const int tiles = static_cast<int>(matmul_tiles(algorithm).size());
-        for (int tile = tiles == 0 && variants.empty() ? -1 : 0; tile < tiles; ++tile) add(tile, "");
-        for (const std::string_view variant : variants)
-            if (tiles == 0 || variant == "skinny") add(-1, variant);
+            asked.kernel = kernel;
+            t.peers.push_back({std::string(kernel), [p, o, asked] { run(p, *o, asked); }, true, false});
+        }
     }
 }
 

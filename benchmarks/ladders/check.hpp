@@ -61,9 +61,10 @@ device_buffer<T> poisoned_on_device(std::int64_t size) {
     return buffer;
 }
 
-/// The algorithm of this name.
+/// The algorithm of this name, or that of a kernel.
 template <class Algorithm>
-Algorithm algorithm_of(std::string_view rung, std::span<const Algorithm> all) {
+Algorithm algorithm_of(std::string_view kernel, std::span<const Algorithm> all) {
+    const std::string_view rung = kernel.substr(0, kernel.find(' '));
     const auto found = std::ranges::find(all, rung, [](Algorithm algorithm) { return to_string(algorithm); });
     if (found == all.end()) throw std::invalid_argument("there is no rung " + std::string(rung));
     return *found;

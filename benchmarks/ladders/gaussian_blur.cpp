@@ -26,7 +26,7 @@ accuracy check_of(const extents& shape, std::int64_t channels, std::string_view 
     device_buffer<T> y = poisoned_on_device<T>(size);
     gaussian_blur<T>(image_view<const T>{x.data(), width, height, channels},
                      image_view<T>{y.data(), width, height, channels}, sigma, stream(),
-                     {.radius = radius, .algorithm = algorithm});
+                     {.radius = radius, .algorithm = algorithm, .kernel = rung});
 
     const std::vector<T> xs = on_host(x), ys = on_host(y);
     const std::vector<double> weights = weights_of(radius, sigma);

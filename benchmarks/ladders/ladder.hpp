@@ -26,9 +26,9 @@ struct ladder {
     std::string_view shape;               ///< how one is written: MxNxK
     bench::extents of_size;               ///< the extents for --size N, with 0 for N
     std::vector<std::string_view> types;  ///< the first where none is asked for
-    /// Adds the cold rows of one shape: every rung, the plain call and the peers.
+    /// Adds the cold rows of one shape: every rung behind its kernels, the plain call and the peers.
     void (*add_rows)(std::string_view type, const extents& shape);
-    /// Runs a rung on random elements. The device may lack what it needs.
+    /// Runs a rung, or a kernel by its name, on random elements. The device may lack what it needs.
     /// @throws unsupported  the rung cannot run that
     accuracy (*check)(std::string_view type, const extents& shape, std::string_view rung);
 };

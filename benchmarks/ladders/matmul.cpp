@@ -73,7 +73,7 @@ accuracy check_of(const extents& shape, std::string_view rung, element_type oper
     device_buffer<T> c = poisoned_on_device<T>(m * n);
     const matrix_view<const T> a_view{a.data(), m, k}, b_view{b.data(), k, n};
     const matrix_view<T> c_view{c.data(), m, n};
-    matmul_options options{.algorithm = algorithm, .precision = precision};
+    matmul_options options{.algorithm = algorithm, .precision = precision, .kernel = rung};
     workspace scratch(matmul_workspace_bytes<T>(a_view, b_view, c_view, stream(), options), stream());
     options.workspace = scratch;
     matmul<T>(a_view, b_view, c_view, stream(), options);

@@ -50,6 +50,13 @@ struct rung_case {
     rows others;  ///< the plain call and the vendor's
 };
 
+/// The rung, or the words of a kernel's name, as a row's name has them, and as options do.
+std::string with(char separator, std::string words) {
+    std::ranges::replace_if(
+        words, [](char each) { return each == ' ' || each == '-'; }, separator);
+    return words;
+}
+
 /// The whole numbers in a shape.
 extents numbers_in(std::string_view text) {
     extents result;
@@ -133,7 +140,7 @@ rows registered_case(const request& request) {
             name.library != "heddle" || name.rung.empty())
             continue;
         rungs.push_back(name.rung);
-        if (name.rung != request.rung) continue;
+        if (name.rung != with('-', request.rung)) continue;
         cases.push_back(row.problem.name);
         if (found == nullptr && fits_shape(name.shape) && (request.type.empty() || name.type == request.type))
             found = &row;
@@ -178,8 +185,9 @@ rung_case case_of(const request& request) {
             continue;
         }
         rungs.push_back(name.rung);
-        if (name.rung == request.rung) result.rung = row;
-        if (result.rung == nullptr) result.below.push_back(row);
+        if (name.rung == with('-', request.rung)) result.rung = row;
+        const bool is_rung = known == ladders().end() || name.rung.find('-') == name.rung.npos;
+        if (result.rung == nullptr && is_rung) result.below.push_back(row);
     }
     if (result.rung == nullptr)
         throw usage_error(fmt::format("{} has no rung {}{}", operation, request.rung,
@@ -269,7 +277,7 @@ void run(const request& request) {
         return;
     }
     fmt::print("{} on {}\n", of.rung->name, traits_of(current_device()).name);
-    const bool is_right = check_rung(of, request.rung);
+    const bool is_right = check_rung(of, with(' ', request.rung));
     const registered_row* const below = rung_below(of);
     rows shown = {of.rung};
     if (below != nullptr) shown.push_back(below);
@@ -306,7 +314,11 @@ void add_rung(CLI::App& program) {
         "rung", "Run one rung: check it against float64, time it beside the vendor and the rung below");
     const auto wanted = std::make_shared<request>();
     command->add_option("operation", wanted->operation, "matmul, sum, softmax, ...")->required();
-    command->add_option("rung", wanted->rung, "of its ladder: naive, tiled, ...")->required();
+    command
+        ->add_option(
+            "rung", wanted->rung,
+            "of its ladder: naive, tiled, ...; or a kernel, as list --kernels names it: 'pipelined 128x128'")
+        ->required();
     command->add_option("--type", wanted->type, "f32 where nothing is said")->type_name("TYPE");
     CLI::Option* const size = command->add_option("--size", wanted->size, "each extent of the shape")
                                   ->check(CLI::Range(std::int64_t{1}, most_elements))

@@ -10,9 +10,10 @@ import tempfile
 
 from record import Record
 
-# Rungs are named in the headers' enumerations, their variants in the tables of src, other rows in benchmarks.
+# Rungs are named in the headers' enumerations, their kernels in the tables of src and kernels, other rows in benchmarks.
 ENUMERATION = re.compile(r"enum class \w+_algorithm\w* \{(.*?)\}", re.DOTALL)
-TABLE = re.compile(r"to_array<.*?\n\}\);", re.DOTALL)
+TABLE = re.compile(r"to_array<[^;]*?\n\}\);")
+KERNEL = re.compile(r'\b(\w+), "(\1(?: \w+)+)"')  # after its rung: mma_sync, "mma_sync rows"
 
 
 class Unknown(Exception):
@@ -27,14 +28,20 @@ def git(root: pathlib.Path, *arguments: str) -> subprocess.CompletedProcess:
 
 
 def rungs_in(tree: pathlib.Path) -> set[str]:
-    """The names of rungs and of variants."""
+    """The names of rungs, and all words of the names of kernels."""
     names: set[str] = set()
     for header in tree.glob("include/heddle/*.hpp"):
         for body in ENUMERATION.findall(re.sub("//.*", "", header.read_text())):
             names.update(re.findall(r"\w+", body))
     for file in tree.glob("src/*/*rungs.cpp"):
-        for table in TABLE.findall(file.read_text()):
+        text = file.read_text()
+        for table in TABLE.findall(text):  # as they were: a variant at the end of a row
             names.update(re.findall(r'"(\w+)"', table))
+        for _, kernel in KERNEL.findall(text):
+            names.update(kernel.split())
+    for file in tree.glob("kernels/*/kernels.hpp"):
+        for kernel in re.findall(r'"(\w+(?: \w+)+)"', file.read_text()):
+            names.update(kernel.split())
     for file in tree.glob("benchmarks/*.cpp"):
         names.update(re.findall(r'"heddle:(\w+)"', file.read_text()))
     return names

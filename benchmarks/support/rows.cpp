@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstddef>
 #include <deque>
 #include <exception>
 #include <set>
@@ -36,6 +37,23 @@ std::deque<registered_row> all_rows;  // whose elements stay where they are
 
 void profile_instead_of_timing() {
     is_profiled = true;
+}
+
+std::string implementation(std::string_view words) {
+    std::string name = fmt::format("heddle:{}", words);
+    std::ranges::replace(name, ' ', '-');
+    return name;
+}
+
+std::vector<std::string_view> ways_of(std::span<const std::string_view> kernels) {
+    std::vector<std::string_view> ways;
+    for (const std::string_view kernel : kernels) {
+        const std::size_t last = kernel.rfind(' ') + 1;  // a tile's word begins with a digit
+        const bool has_tile = last > 0 && kernel[last] >= '0' && kernel[last] <= '9';
+        const std::string_view way = has_tile ? kernel.substr(0, last - 1) : kernel;
+        if (way.find(' ') != way.npos && (ways.empty() || ways.back() != way)) ways.push_back(way);
+    }
+    return ways;
 }
 
 cuda::stream_ref stream() {

@@ -12,9 +12,11 @@
 #include <deque>
 #include <functional>
 #include <source_location>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace heddle::bench {
 
@@ -54,6 +56,12 @@ std::string implementation(Algorithm algorithm) {
     if (algorithm == Algorithm::automatic) return "heddle";
     return "heddle:" + std::string(to_string(algorithm));
 }
+/// The same of kernels' first words: heddle:mma_sync-packets.
+std::string implementation(std::string_view words);
+
+/// The ways in which a rung's kernels work, whatever their tiles: "mma_sync packets", "mma_sync rows". Each asks for its kernels.
+/// There are none where the tile is all that the kernels differ by.
+std::vector<std::string_view> ways_of(std::span<const std::string_view> kernels);
 
 /// What does the operations of a product of such elements.
 template <class T>

@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <fstream>
 #include <stdexcept>
@@ -15,7 +14,7 @@
 namespace heddle::kernels::matmul {
 
 /// In the place of the library's.
-const tuning& tuning_of(const device_traits&) {
+const costs& costs_of(const device_traits&) {
     return bench::tuning::current;
 }
 
@@ -23,7 +22,7 @@ const tuning& tuning_of(const device_traits&) {
 
 namespace heddle::bench::tuning {
 
-kernels::matmul::tuning current{};
+kernels::matmul::costs current{};
 
 namespace {
 
@@ -65,25 +64,11 @@ matmul_problem problem_of(const json& of) {
             .precision = precision_named(of.at("precision"))};
 }
 
-/// "rung", "rung tile", "rung-variant".
-choice choice_named(const std::string& name, element_type operands) {
-    choice result{.name = name, .asked = {}};
-    const std::string_view whole = result.name;
-    const auto space = whole.find(' '), dash = whole.find('-');
-    if (space != whole.npos)
-        std::from_chars(whole.data() + space + 1, whole.data() + whole.size(), result.asked.tile);
-    const std::string_view rung = whole.substr(0, std::min(space, dash));
-    for (const matmul_algorithm each : matmul_algorithms(operands)) {
-        if (to_string(each) != rung) continue;
-        result.asked.algorithm = each;
-        if (dash == whole.npos) return result;
-        for (const std::string_view variant : matmul_variants(each))
-            if (variant == whole.substr(dash + 1)) {
-                result.asked.variant = variant;
-                return result;
-            }
-    }
-    throw std::runtime_error(fmt::format("heddle has no {}", name));
+std::string_view kernel_named(const std::string& name, element_type operands) {
+    const auto kernels = matmul_kernels(operands);
+    const auto found = std::ranges::find(kernels, name);
+    if (found == kernels.end()) throw std::runtime_error(fmt::format("heddle has no kernel {}", name));
+    return *found;
 }
 
 std::string type_of(const matmul_problem& p) {
@@ -94,14 +79,13 @@ std::string type_of(const matmul_problem& p) {
 }  // namespace
 
 kernels::matmul::plan plan_of(const matmul_problem& problem, const device_traits& device,
-                              const matmul_options& asked) {
-    matmul_problem with = problem;
-    with.tile = asked.tile;
+                              std::string_view kernel) {
+    const matmul_options asked{.kernel = kernel};
     if (problem.operands == element_type::f32)
-        return detail::plan_matmul<float, float>(with, device, asked).plan;
+        return detail::plan_matmul<float, float>(problem, device, asked).plan;
     if (problem.result == element_type::f32)
-        return detail::plan_matmul<half, float>(with, device, asked).plan;
-    return detail::plan_matmul<half, half>(with, device, asked).plan;
+        return detail::plan_matmul<half, float>(problem, device, asked).plan;
+    return detail::plan_matmul<half, half>(problem, device, asked).plan;
 }
 
 std::vector<timed_product> read_products(const std::filesystem::path& record) {
@@ -122,10 +106,8 @@ std::vector<timed_product> read_products(const std::filesystem::path& record) {
             if (p.problem.a.cols == 0) continue;
             p.type = type_of(p.problem);
             for (const auto& [name, us] : of.at("all_us").items()) {
-                choice each = choice_named(name, p.problem.operands);
-                each.measured_us = us;
-                each.plan = plan_of(p.problem, device, each.asked);
-                p.choices.push_back(std::move(each));
+                const std::string_view kernel = kernel_named(name, p.problem.operands);
+                p.choices.push_back({kernel, us, plan_of(p.problem, device, kernel)});
             }
             p.best_us = std::ranges::min(p.choices, {}, &choice::measured_us).measured_us;
             all.push_back(std::move(p));
@@ -144,7 +126,7 @@ chosen choose(const timed_product& of) {
     chosen best{};
     double distances = 0, count = 0;
     for (const choice& each : of.choices) {
-        const kernels::matmul::plan plan = plan_of(of.problem, of.device, each.asked);
+        const kernels::matmul::plan plan = plan_of(of.problem, of.device, each.kernel);
         if (best.taken == nullptr || plan.us < best.plan.us) best = {&each, plan};
         if (std::min(each.measured_us, plan.us) > matters * of.best_us) continue;
         distances += std::min(far, std::abs(std::log((plan.us + timed_us) / each.measured_us)));

@@ -1,25 +1,25 @@
 #pragma once
 
+#include "kernels/matmul/cost/cost.hpp"
 #include "kernels/matmul/plan/plan.hpp"
-#include "kernels/matmul/tuning/tuning.hpp"
 #include <heddle/device.hpp>
 #include <heddle/matmul.hpp>
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace heddle::bench::tuning {
 
-/// The tuning that plans of this program are made with.
-extern kernels::matmul::tuning current;
+/// The costs that plans of this program are made with.
+extern kernels::matmul::costs current;
 
-/// A rung, variant and tile that `automatic` chooses from.
+/// A kernel that `automatic` chooses from.
 struct choice {
-    std::string name;  ///< as "persistent 1", "bf16x6-boxes"
-    matmul_options asked;
+    std::string_view kernel;  ///< one of matmul_kernels()
     double measured_us = 0;
-    /// By the tuning that it was measured with. Where another plans otherwise, as with other parts along k, nobody knows its time.
+    /// By the costs that it was measured with. Where another plans otherwise, as with other parts along k, nobody knows its time.
     kernels::matmul::plan plan = {};
 };
 
@@ -32,13 +32,13 @@ struct timed_product {
     double best_us = 0;
 };
 
-/// Those of a record of `heddle-bench cliffs --choices`. `current` is the tuning that the record was made with.
+/// Those of a record of `heddle-bench cliffs --choices`. `current` has the costs that the record was made with.
 /// @throws std::runtime_error  no such record
 std::vector<timed_product> read_products(const std::filesystem::path& record);
 
 /// The plan of `current`.
 kernels::matmul::plan plan_of(const matmul_problem& problem, const device_traits& device,
-                              const matmul_options& asked);
+                              std::string_view kernel);
 
 struct chosen {
     const choice* taken;

@@ -2,8 +2,8 @@
 #include "benchmarks/tuning/fit.hpp"
 #include "benchmarks/tuning/numbers.hpp"
 #include "benchmarks/tuning/rows.hpp"
-#include "kernels/matmul/tuning/h100.hpp"
-#include "kernels/matmul/tuning/h200.hpp"
+#include "kernels/matmul/cost/h100.hpp"
+#include "kernels/matmul/cost/h200.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -14,11 +14,13 @@
 #include <cstdio>
 #include <exception>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <random>
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 // How matmul's tables of costs come about: docs/tune-matmul.md.
@@ -81,24 +83,43 @@ bool check(const products& all) {
         const choice& taken = *choose(*each).taken;
         const choice& best = *std::ranges::min_element(each->choices, {}, &choice::measured_us);
         const auto predicted = [&](const choice& of) {
-            return plan_of(each->problem, each->device, of.asked).us;
+            return plan_of(each->problem, each->device, of.kernel).us;
         };
         fmt::print("{:5.2f}  {} {:.1f} us (predicted {:.1f}), best {} {:.1f} us ({:.1f})  {}  {}\n",
-                   taken.measured_us / best.measured_us, taken.name, taken.measured_us, predicted(taken),
-                   best.name, best.measured_us, predicted(best), each->words, each->name);
+                   taken.measured_us / best.measured_us, taken.kernel, taken.measured_us, predicted(taken),
+                   best.kernel, best.measured_us, predicted(best), each->words, each->name);
     }
     (void)print("all", all, true);
     return off.empty();
 }
 
+/// Of `grouped` no products are drawn: a tile costs what it does in `persistent`.
+void set_costs_of_groups(kernels::matmul::costs& all) {
+    constexpr std::string_view grouped = "grouped", persistent = "persistent";
+    for (kernels::matmul::kernel_cost& cost : all.kernels) {
+        if (!cost.kernel.starts_with(grouped)) continue;
+        const std::string other = fmt::format("{}{}", persistent, cost.kernel.substr(grouped.size()));
+        const std::string_view name = cost.kernel;
+        cost = *std::ranges::find(all.kernels, other, &kernels::matmul::kernel_cost::kernel);
+        cost.kernel = name;
+    }
+}
+
 /// The numbers of `from`, fitted to these.
-void fit_from(const kernels::matmul::tuning& from, const products& to, const std::vector<row>& rows) {
+void fit_from(const kernels::matmul::costs& from, const products& to, const std::vector<row>& rows) {
     current = from;
     fit(to, rows);
+    set_costs_of_groups(current);
+}
+
+std::string text_of(const std::string& file) {
+    std::ifstream stream(file);
+    if (!stream) throw std::runtime_error(fmt::format("cannot read {}", file));
+    return {std::istreambuf_iterator(stream), {}};
 }
 
 void tune(const request& r, const products& all) {
-    const kernels::matmul::tuning stands = current;
+    const kernels::matmul::costs stands = current;
     std::vector<row> rows = rows_of_benchmarks(all.front()->device);
     std::erase_if(rows, [&](const row& row) {
         return std::ranges::any_of(all, [&](const timed_product* p) { return p->problem == row.problem; });
@@ -121,16 +142,15 @@ void tune(const request& r, const products& all) {
     (void)print("fitted to all", all, true);
     for (const row& row : rows)
         if (!is_as_before(row))
-            fmt::print("changed, and not measured: {}: {} {}, now {}\n", row.name, row.rung, row.plan.tile,
-                       choice_of(row));
+            fmt::print("changed, and not measured: {}: {}, now {}\n", row.name, row.kernel, kernel_of(row));
 
     const std::string comment = fmt::format(
         "/// Made by scripts/tune-matmul, which fits these numbers to the times of drawn products on {}: "
         "docs/tune-matmul.md.\n",
         r.card);
+    const std::string text = header_with(text_of(r.output), r.card, current, comment);
     std::ofstream file(r.output);
-    if (!(file << header_of(r.card, current, comment)).flush())
-        throw std::runtime_error(fmt::format("cannot write {}", r.output));
+    if (!(file << text).flush()) throw std::runtime_error(fmt::format("cannot write {}", r.output));
 }
 
 int run(int count, char** arguments) {
@@ -139,7 +159,7 @@ int run(int count, char** arguments) {
     app.add_option("record", r.records, "of heddle-bench cliffs --choices --only matmul")->required();
     app.add_option("--card", r.card, "whose table it is")->check(CLI::IsMember({"h100", "h200"}));
     app.add_option("--seed", r.seed, "says which half of the products is held out");
-    app.add_option("--output", r.output, "the header");
+    app.add_option("--output", r.output, "the header, whose table is replaced");
     app.add_flag("--check", r.check,
                  "only say what the table that stands loses; exits with 1 if any product is off");
     CLI11_PARSE(app, count, arguments);

@@ -3,16 +3,17 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <concepts>
+#include <cstddef>
+#include <stdexcept>
 
 namespace heddle::bench::tuning {
 namespace {
 
-using kernels::matmul::block_cost;
-using kernels::matmul::tile_cost;
+using kernels::matmul::costs, kernels::matmul::kernel_cost;
 
 /// Calls visit(name, member) for each, in their order.
 constexpr void for_each_member(auto& t, auto visit) {
+    visit("kernels", t.kernels);
     visit("memory_bytes_per_us", t.memory_bytes_per_us);
     visit("l2_bytes_per_us", t.l2_bytes_per_us);
     visit("l2_boxes_bytes_per_us", t.l2_boxes_bytes_per_us);
@@ -23,17 +24,10 @@ constexpr void for_each_member(auto& t, auto visit) {
     visit("elements_stored_per_us", t.elements_stored_per_us);
     visit("combined_bytes_per_us", t.combined_bytes_per_us);
     visit("combine_around_us", t.combine_around_us);
-    visit("mma_sync", t.mma_sync);
     visit("mma_sync_slower_by_element", t.mma_sync_slower_by_element);
     visit("mma_sync_by_element_of_memory_rate", t.mma_sync_by_element_of_memory_rate);
-    visit("persistent", t.persistent);
-    visit("multicast", t.multicast);
-    visit("fused", t.fused);
-    visit("bf16x6", t.bf16x6);
     visit("bf16x6_saved_by_low", t.bf16x6_saved_by_low);
-    visit("fp16x3", t.fp16x3);
     visit("split_bytes_per_us", t.split_bytes_per_us);
-    visit("tf32", t.tf32);
     visit("tf32_streaming_us", t.tf32_streaming_us);
     visit("tf32_saved_by_low", t.tf32_saved_by_low);
     visit("tf32_saved_by_narrow", t.tf32_saved_by_narrow);
@@ -50,10 +44,6 @@ constexpr void for_each_member(auto& t, auto visit) {
     visit("add_up_around_us", t.add_up_around_us);
     visit("added_up_bytes_per_us", t.added_up_bytes_per_us);
     visit("min_part_k", t.min_part_k);
-    visit("pipelined", t.pipelined);
-    visit("thin", t.thin);
-    visit("tma_pipelined", t.tma_pipelined);
-    visit("warp_tiled", t.warp_tiled);
     visit("blocks_of_memory_rate", t.blocks_of_memory_rate);
     visit("tf32x3_tile_us", t.tf32x3_tile_us);
     visit("tf32x3_step_us", t.tf32x3_step_us);
@@ -70,7 +60,7 @@ constexpr void for_each_member(auto& t, auto visit) {
 static_assert(
     [] {
         std::size_t bytes = 0;
-        const kernels::matmul::tuning t{};
+        const costs t{};
         for_each_member(t, [&](const char*, const auto& member) {
             bytes += (sizeof(member) + alignof(double) - 1) / alignof(double) * alignof(double);
         });
@@ -84,14 +74,10 @@ void add(std::vector<number>& all, const std::string& name, double& value) {
     all.push_back({name, &value});
 }
 void add(std::vector<number>&, const std::string&, int&) {}
-void add(std::vector<number>& all, const std::string& name, tile_cost& cost) {
+void add(std::vector<number>& all, const std::string&, kernel_cost& cost) {
+    const std::string name(cost.kernel);
     add(all, name + ".step_us", cost.step_us);
-    add(all, name + ".around_us", cost.around_us);
-    add(all, name + ".start_us", cost.start_us);
-}
-void add(std::vector<number>& all, const std::string& name, block_cost& cost) {
-    add(all, name + ".k_us", cost.k_us);
-    add(all, name + ".alone_k_us", cost.alone_k_us);
+    add(all, name + ".alone_us", cost.alone_us);
     add(all, name + ".around_us", cost.around_us);
     add(all, name + ".start_us", cost.start_us);
 }
@@ -109,42 +95,53 @@ std::string text(double value) {
     if (const auto at = result.find("e+0"); at != std::string::npos) result.erase(at + 1, 2);
     return result;
 }
-std::string text(const tile_cost& c) {
-    const tile_cost plain{};
-    std::string result = fmt::format("{{{}, {}", text(c.step_us), text(c.around_us));
-    if (c.min_steps != plain.min_steps || c.start_us != 0) result += fmt::format(", {}", c.min_steps);
-    if (c.start_us != 0) result += ", " + text(c.start_us);
+/// Without the last members, where they are as they begin.
+std::string text(const kernel_cost& c) {
+    const kernel_cost plain{};
+    std::string result = fmt::format("{{\"{}\"", c.kernel), skipped;
+    const auto append = [&](auto value, auto unless) {
+        skipped += ", " + text(value);
+        if (value == unless) return;
+        result += skipped;
+        skipped.clear();
+    };
+    constexpr double always = -1;
+    append(c.step_us, always);
+    append(c.around_us, always);
+    append(c.start_us, plain.start_us);
+    append(c.alone_us, plain.alone_us);
+    append(c.min_steps, plain.min_steps);
     return result + '}';
 }
-std::string text(const block_cost& c) {
-    const std::string start = c.start_us == 0 ? "" : ", " + text(c.start_us);
-    return fmt::format("{{{}, {}, {}{}}}", text(c.k_us), text(c.alone_k_us), text(c.around_us), start);
+std::string text(const std::array<double, 2>& of) {
+    return fmt::format("{{{}, {}}}", text(of[0]), text(of[1]));
 }
-template <class T, std::size_t count>
-std::string text(const std::array<T, count>& of) {
-    std::string result;
-    for (const T& each : of) result += (result.empty() ? "" : ", ") + text(each);
-    return std::is_arithmetic_v<T> ? '{' + result + '}' : "{{" + result + "}}";
+template <std::size_t count>
+std::string text(const std::array<kernel_cost, count>& of) {
+    std::string result = "{{\n";
+    for (const kernel_cost& each : of) result += fmt::format("        {},\n", text(each));
+    return result + "    }}";
 }
 
 }  // namespace
 
-std::vector<number> numbers_of(kernels::matmul::tuning& of) {
+std::vector<number> numbers_of(costs& of) {
     std::vector<number> all;
     for_each_member(of, [&](const char* name, auto& member) { add(all, name, member); });
     return all;
 }
 
-std::string header_of(std::string_view card, const kernels::matmul::tuning& of, std::string_view comment) {
-    std::string members;
+std::string header_with(std::string text, std::string_view card, const costs& of, std::string_view comment) {
+    const std::string head = fmt::format("inline constexpr costs {} = ", card);
+    const std::size_t at = text.find('\n' + head), end = text.find("\n}", at);
+    if (end == text.npos) throw std::runtime_error(fmt::format("the header has no costs of {}", card));
+    // From its comment, which follows an empty line, to the line that the closing brace begins.
+    const std::size_t first = text.rfind("\n\n", at) + 2, last = text.find('\n', end + 1);
+    std::string members = "    // step_us, around_us, start_us, alone_us, min_steps\n";
     for_each_member(of, [&](const char* name, const auto& member) {
-        members += fmt::format("    .{} = {},\n", name, text(member));
+        members += fmt::format("    .{} = {},\n", name, tuning::text(member));
     });
-    return fmt::format(
-        "#pragma once\n\n#include \"kernels/matmul/tuning/tuning.hpp\"\n\nnamespace heddle::kernels::matmul "
-        "{{\n\n"
-        "{}inline constexpr tuning {} = {{\n{}}};\n\n}}  // namespace heddle::kernels::matmul\n",
-        comment, card, members);
+    return text.replace(first, last - first, fmt::format("{}{}{{\n{}}};", comment, head, members));
 }
 
 }  // namespace heddle::bench::tuning

@@ -54,14 +54,10 @@ matmul_problem problem_of(const shape& s, const kind& kind) {
             .precision = kind.precision};
 }
 
-/// The rung that `automatic` takes, with its variant, and its plan.
-std::pair<std::string, kernels::matmul::plan> automatic(const matmul_problem& p,
-                                                        const device_traits& device) {
-    const auto of = [](const auto& planned) {
-        const auto& [rung, plan] = planned;
-        return std::pair(fmt::format("{}{}{}", rung->name, rung->variant.empty() ? "" : "-", rung->variant),
-                         plan);
-    };
+/// The kernel that `automatic` takes, and its plan.
+std::pair<std::string_view, kernels::matmul::plan> automatic(const matmul_problem& p,
+                                                             const device_traits& device) {
+    const auto of = [](const auto& planned) { return std::pair(planned.rung->name, planned.plan); };
     if (p.operands == element_type::f32) return of(detail::plan_matmul<float, float>(p, device, {}));
     return of(detail::plan_matmul<half, half>(p, device, {}));
 }
@@ -77,9 +73,9 @@ std::vector<row> rows_of_benchmarks(const device_traits& device) {
                                        s.batches > 1 ? fmt::format(", {} times", s.batches) : ""),
                    .problem = problem_of(s, kind),
                    .device = device,
-                   .rung = {},
+                   .kernel = {},
                    .plan = {}};
-            std::tie(of.rung, of.plan) = automatic(of.problem, device);
+            std::tie(of.kernel, of.plan) = automatic(of.problem, device);
             all.push_back(std::move(of));
         }
     return all;
@@ -91,13 +87,12 @@ bool is_same(kernels::matmul::plan a, const kernels::matmul::plan& b) {
 }
 
 bool is_as_before(const row& of) {
-    const auto [rung, plan] = automatic(of.problem, of.device);
-    return rung == of.rung && is_same(plan, of.plan);
+    const auto [kernel, plan] = automatic(of.problem, of.device);
+    return kernel == of.kernel && is_same(plan, of.plan);
 }
 
-std::string choice_of(const row& of) {
-    const auto [rung, plan] = automatic(of.problem, of.device);
-    return fmt::format("{} {}", rung, plan.tile);
+std::string_view kernel_of(const row& of) {
+    return automatic(of.problem, of.device).first;
 }
 
 }  // namespace heddle::bench::tuning

@@ -33,7 +33,8 @@ struct batch_view {
 ///
 /// Views, types, errors and stream behaviour are matmul's. The matrices of C lie one after another and apart from all of A
 /// and B. Rungs that take batches are, of half and bfloat16, naive, wmma, mma_sync, persistent, cluster_multicast, stream_k
-/// and vector; of float, naive, warp_tiled, pipelined, split_k, thin, skinny, bf16x6, vector and, in its variant "tiles", tf32. Where a rung needs rows or
+/// and vector; of float, naive, warp_tiled, pipelined, split_k, thin, skinny, bf16x6, vector and, but for its skinny kernels,
+/// tf32. Where a rung needs rows or
 /// columns that are aligned, those of all matrices have to be, or with a workspace all are copied, but for matrices of A or of B
 /// that overlap. `automatic` takes a batch that shares B, and in which the rows of A, and those of C, are all one stride apart,
 /// as one product of all rows; or of columns, where it shares A and the columns of B and C are.
@@ -67,8 +68,7 @@ struct matmul_operands {
 /// C_i = alpha * A_i * B_i + beta * C_i for each of several products, of any shapes, in any order: their Cs do not overlap one
 /// another's operands. All are checked before the first is enqueued, also whether the algorithm that is asked for can run each.
 ///
-/// With `automatic` on compute capability 9.0, one launch does some fifty products whose operands lie the same way: each of A
-/// and B along k, or across. These take a launch each: where A or B has neither rows nor columns that begin at multiples of
+/// With `automatic` on compute capability 9.0, one launch does some fifty products. These take a launch each: where A or B has neither rows nor columns that begin at multiples of
 /// 16 bytes; where k is 0; where a k is so long, and the list so short, that a product is faster with the device to itself.
 /// So do all products where In is float or Out is not In, with another algorithm, and on other devices.
 template <class Out, class In = Out>

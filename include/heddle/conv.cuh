@@ -61,7 +61,7 @@ auto with_function(const kernels::conv::arguments<In, Out>& a, const Function& f
 ///
 /// For half and bfloat16, on a device of compute capability 9.0, this is the kernel of `persistent`, in three of its tiles,
 /// where the .cu file is compiled for 90a and the operands are such as `persistent` takes, of 16 channels in a group or more;
-/// otherwise `mma_sync` in a tile of its variant `elements`, for operands at any address, many times slower. For float it is
+/// otherwise `mma_sync elements 64x64`, for operands at any address, many times slower. For float it is
 /// `tiled`, whatever the precision: `persistent` and `mma_sync` take no function there. Where groups have few outputs it is
 /// `naive`. These four may be asked for.
 ///

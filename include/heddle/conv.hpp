@@ -36,11 +36,9 @@ enum class conv_algorithm {
 std::span<const conv_algorithm> conv_algorithms();
 std::string_view to_string(conv_algorithm algorithm);
 
-/// The tiles of a rung that can be asked for, m pixels and n channels of the output; empty where none can.
-std::span<const matmul_tile> conv_tiles(conv_algorithm algorithm);
-
-/// The names of a rung's kernels, where it has several, that can be asked for; else empty.
-std::span<const std::string_view> conv_variants(conv_algorithm algorithm);
+/// The compiled kernels of a rung, or with `automatic` of all: "persistent 128x256". The first word names the rung, and the last
+/// the tile, pixels by channels of the output, where there are several.
+std::span<const std::string_view> conv_kernels(conv_algorithm algorithm = conv_algorithm::automatic);
 
 /// Pixels from one place to the next.
 struct conv_steps {
@@ -103,13 +101,11 @@ struct conv_options {
     /// device (memory_pool::scratch_of); with a workspace nothing is allocated. scratch::none forbids it: then the call plans
     /// without scratch memory, and a rung that needs some throws unsupported.
     heddle::scratch scratch = heddle::scratch::pool;
-    /// Which of conv_tiles() of the algorithm that is asked for to take; with -1 the plan chooses. `persistent` is
-    /// built for float in some of them, and throws unsupported for the others.
-    int tile = -1;
     /// Limits what `automatic` chooses from where the operands are float.
     heddle::precision precision = heddle::precision::fp32;
-    /// Which of conv_variants() of the algorithm that is asked for to take; where it is empty, the plan chooses.
-    std::string_view variant{};
+    /// One of conv_kernels(), or the first words of several, from which the plan chooses; of `algorithm`, where that is not
+    /// automatic. Empty: all.
+    std::string_view kernel{};
 };
 
 /// What becomes of a convolution before it is stored, all of it in float32: output =
@@ -153,8 +149,6 @@ struct conv_problem {
     tensor_layout residual{};  ///< of the epilogue; all zero where there is none
     /// Scratch memory is there: given, or from the pool.
     bool has_scratch = true;
-    /// As conv_options::tile: rungs that have no such tile choose one.
-    int tile = -1;
     heddle::precision precision = heddle::precision::fp32;
 
     bool operator==(const conv_problem&) const = default;
@@ -177,16 +171,23 @@ conv_problem conv_problem_of(tensor_view<const std::type_identity_t<In>> input,
 conv_algorithm select(const conv_problem& problem, const device_traits& device);
 
 /// Why a rung cannot run a problem on a device, as `unsupported` says it; empty where it can, and of `automatic`. Pure.
-/// @throws invalid_argument  as select(), and for an unknown algorithm or variant
+/// @throws invalid_argument  as select(), and for an unknown algorithm or kernel
 std::string why_not(conv_algorithm algorithm, const conv_problem& problem, const device_traits& device,
-                    std::string_view variant = {});
+                    std::string_view kernel = {});
+
+/// The kernel that a call takes, of those that it may: one of conv_kernels(). "naive" where there is no output. Pure.
+/// @throws invalid_argument  as why_not()
+/// @throws unsupported       none of them can run the problem
+std::string_view select_kernel(const conv_problem& problem, const device_traits& device,
+                               conv_algorithm algorithm = conv_algorithm::automatic,
+                               std::string_view kernel = {});
 
 /// The workspace, in bytes, with which this convolution is fastest; 0 where it makes no difference, and where the rung cannot
 /// run it. problem.has_scratch counts for nothing. Pure.
 /// @throws invalid_argument  as why_not()
 std::int64_t conv_workspace_bytes(const conv_problem& problem, const device_traits& device,
                                   conv_algorithm algorithm = conv_algorithm::automatic,
-                                  std::string_view variant = {});
+                                  std::string_view kernel = {});
 
 /// The same for a call of conv() with these arguments, on the stream's device.
 /// @throws as conv_problem_of()
@@ -197,7 +198,7 @@ std::int64_t conv_workspace_bytes(tensor_view<const std::type_identity_t<In>> in
                                   const conv_epilogue<std::type_identity_t<Out>>& epilogue,
                                   cuda::stream_ref stream, const conv_options& options = {}) {
     return conv_workspace_bytes(conv_problem_of<Out, In>(input, filters, output, epilogue, options),
-                                traits_of(device_of(stream)), options.algorithm, options.variant);
+                                traits_of(device_of(stream)), options.algorithm, options.kernel);
 }
 template <class Out, class In = Out>
 std::int64_t conv_workspace_bytes(tensor_view<const std::type_identity_t<In>> input,
@@ -224,8 +225,8 @@ std::int64_t conv_workspace_bytes(tensor_view<const std::type_identity_t<In>> in
 /// @throws invalid_argument  counts, channels or extents that disagree or are negative; a filter of no taps; a filter that the
 ///                           padded image has no place for; channels that the groups do not divide; strides, dilations or groups
 ///                           below one, padding below zero; view strides that let elements share an address, a null or misaligned
-///                           pointer, an overlap; a workspace as in matmul(); an unknown algorithm or precision, a tile or a
-///                           variant that the algorithm does not have (nothing is enqueued)
+///                           pointer, an overlap; a workspace as in matmul(); an unknown algorithm or precision, a kernel that
+///                           the algorithm does not have (nothing is enqueued)
 /// @throws unsupported       the algorithm that was asked for cannot run this problem on this device;
 ///                           says why (nothing is enqueued): `depthwise` has one filter for each input channel, of at most 81
 ///                           taps; `im2col` needs filters whose taps lie side by side, and scratch memory but for filters of

@@ -36,8 +36,9 @@ enum class gaussian_blur_algorithm {
 /// All rungs, without `automatic`: what tests, benchmarks and pages go through.
 std::span<const gaussian_blur_algorithm> gaussian_blur_algorithms();
 std::string_view to_string(gaussian_blur_algorithm algorithm);
-/// The names of a rung's kernels, the most general first; empty where it has one.
-std::span<const std::string_view> gaussian_blur_variants(gaussian_blur_algorithm algorithm);
+/// The compiled kernels of a rung, or with `automatic` of all, the most general first: "fused ring". The first word names the rung.
+std::span<const std::string_view> gaussian_blur_kernels(
+    gaussian_blur_algorithm algorithm = gaussian_blur_algorithm::automatic);
 
 /// Standard deviations along x and along y, in pixels. One number stands for both.
 struct blur_sigma {
@@ -73,8 +74,8 @@ struct gaussian_blur_options {
     /// window is within 5e-4 of the Gaussian's peak, not exactly a Gaussian.
     bool exact = false;
     gaussian_blur_algorithm algorithm = gaussian_blur_algorithm::automatic;
-    /// Which kernel of that rung to take, one of gaussian_blur_variants(). Empty: the fastest that runs.
-    std::string_view variant{};
+    /// One of gaussian_blur_kernels(), of `algorithm` where that is not automatic. Empty: the fastest that runs.
+    std::string_view kernel{};
     /// Device scratch memory, zeroed before its first use (heddle::workspace is), of at least
     /// gaussian_blur_workspace_bytes(), 16-byte aligned, apart from the images; ready for the next call when this one is done.
     std::span<std::byte> workspace{};
@@ -112,11 +113,11 @@ struct gaussian_blur_problem {
 /// @throws unsupported       there is no scratch memory, and no rung does without
 gaussian_blur_algorithm select(const gaussian_blur_problem& problem, const device_traits& device);
 
-/// Why a rung, or this variant of it, cannot run a problem on a device, as `unsupported` says it of images that lie as is best
+/// Why a rung, or this kernel of it, cannot run a problem on a device, as `unsupported` says it of images that lie as is best
 /// for it; empty where it can, and of `automatic`. Pure.
-/// @throws invalid_argument  as select(), and for an unknown algorithm or variant
+/// @throws invalid_argument  as select(), and for an unknown algorithm or kernel
 std::string why_not(gaussian_blur_algorithm algorithm, const gaussian_blur_problem& problem,
-                    const device_traits& device, std::string_view variant = {});
+                    const device_traits& device, std::string_view kernel = {});
 
 /// The workspace, in bytes, with which this rung can run this problem; 0 where it needs none or cannot run it. It is enough for
 /// a region at any place of any source whose rows have at most 2^29
@@ -162,9 +163,9 @@ std::int64_t gaussian_radius(double sigma);
 ///                           misaligned pointer, a stride smaller than what it steps over, an overlap, a
 ///                           region that is not inside of the source, sigma not positive and finite, a radius
 ///                           that is negative or above 2^28, a border value that T cannot hold, an unknown
-///                           border, algorithm or variant, a workspace that is null, misaligned, too small or overlaps an
+///                           border, algorithm or kernel, a workspace that is null, misaligned, too small or overlaps an
 ///                           image (nothing is enqueued)
-/// @throws unsupported       the algorithm, or the variant of it, that was asked for cannot run this problem on this device, or
+/// @throws unsupported       the algorithm, or the kernel of it, that was asked for cannot run this problem on this device, or
 ///                           scratch is none and none can; says what it needs
 /// @throws cuda_error        the launch or the allocation failed
 template <class T>

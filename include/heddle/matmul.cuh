@@ -46,22 +46,6 @@ kernels::matmul::product<In, Out, Activation> with_activation(
             p.workspace};
 }
 
-/// C = function(A * B, residual), element by element, by the kernel of `fused`; `residual` has C's shape. The tensor memory
-/// accelerator fetches it while the tensor cores multiply, where its rows lie as those of C have to for that.
-/// @throws as matmul with `fused` and without scratch memory
-template <class T, class Function>
-void matmul_with_residual(matrix_view<const T> a, matrix_view<const T> b, matrix_view<const T> residual,
-                          matrix_view<T> c, const Function& function, cuda::stream_ref stream) {
-    using activation = kernels::frame::residual_function<Function>;
-    const auto call = prepare_matmul<T, T>(a, b, c, {.residual = residual}, stream,
-                                           {.algorithm = matmul_algorithm::fused, .scratch = scratch::none},
-                                           kernels::matmul::has_fused_kernel<T, T, activation>);
-    if (!call) return;
-    const stream_device call_device(stream);
-    kernels::matmul::launch_fused_kernel(call->plan, with_activation(*call, activation{function}),
-                                         stream.get());
-}
-
 }  // namespace detail
 
 /// The matmul of heddle/matmul.hpp with a function in place of the epilogue's activation, before C is stored:

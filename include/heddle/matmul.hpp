@@ -52,18 +52,10 @@ enum class matmul_algorithm {
 std::span<const matmul_algorithm> matmul_algorithms(element_type operands);
 std::string_view to_string(matmul_algorithm algorithm);
 
-/// A tile of C that a block works on; `blocks` of them, one below the other, share their part of B.
-struct matmul_tile {
-    int m = 0;
-    int n = 0;
-    int blocks = 1;
-};
-
-/// The tiles of a rung that can be asked for; empty where none can.
-std::span<const matmul_tile> matmul_tiles(matmul_algorithm algorithm);
-
-/// The names of a rung's kernels, where it has several, that can be asked for; else empty.
-std::span<const std::string_view> matmul_variants(matmul_algorithm algorithm);
+/// The compiled kernels of a rung, or with `automatic` of all, for operands of a type: "persistent 128x256". The first word names
+/// the rung, and the others the tile of C, blocks that share it first, or what else the rung's kernels differ by.
+std::span<const std::string_view> matmul_kernels(element_type operands,
+                                                 matmul_algorithm algorithm = matmul_algorithm::automatic);
 
 /// How a product of float may be computed (docs/accuracy.md).
 enum class precision {
@@ -99,12 +91,11 @@ struct matmul_options {
     /// copied first where the fastest rungs cannot read them as they lie, or read them slower: aligned rows too, if they begin
     /// within lines of 128 bytes.
     heddle::scratch scratch = heddle::scratch::pool;
-    /// Which of matmul_tiles() of the algorithm that is asked for to take; with -1 a model of their costs chooses.
-    int tile = -1;
     /// Limits what `automatic` chooses from where the operands are float.
     heddle::precision precision = heddle::precision::fp32;
-    /// Which of matmul_variants() of the algorithm that is asked for to take; where it is empty, the model chooses.
-    std::string_view variant{};
+    /// One of matmul_kernels(), or the first words of several, from which a model of their costs chooses; of `algorithm`, where
+    /// that is not automatic. Empty: all.
+    std::string_view kernel{};
 };
 
 enum class matmul_activation { none, relu, gelu, gelu_tanh, silu, sigmoid, tanh };
@@ -150,8 +141,6 @@ struct matmul_problem {
     bool adds_c = false;
     /// Scratch memory is there: given, or from the pool.
     bool has_scratch = true;
-    /// As matmul_options::tile: rungs that have no such tile choose one.
-    int tile = -1;
     heddle::precision precision = heddle::precision::fp32;
 
     bool operator==(const matmul_problem&) const = default;
@@ -159,7 +148,7 @@ struct matmul_problem {
 
 /// The problem of a call of matmul() with these arguments. What the views point to is not read; they may be null.
 /// @throws invalid_argument  shapes disagree or are negative, a stride smaller than a row, an unknown algorithm or precision, a
-///                           tile or a variant that the algorithm does not have
+///                           kernel that the algorithm does not have
 template <class Out, class In = Out>
 matmul_problem matmul_problem_of(matrix_view<const std::type_identity_t<In>> a,
                                  matrix_view<const std::type_identity_t<In>> b, matrix_view<Out> c,
@@ -176,9 +165,16 @@ matmul_problem matmul_problem_of(matrix_view<const std::type_identity_t<In>> a,
 matmul_algorithm select(const matmul_problem& problem, const device_traits& device);
 
 /// Why a rung cannot run a problem on a device, as `unsupported` says it; empty where it can, and of `automatic`. Pure.
-/// @throws invalid_argument  as select(), and for an unknown algorithm or variant
+/// @throws invalid_argument  as select(), and for an unknown algorithm or kernel
 std::string why_not(matmul_algorithm algorithm, const matmul_problem& problem, const device_traits& device,
-                    std::string_view variant = {});
+                    std::string_view kernel = {});
+
+/// The kernel that a call takes, of those that it may: one of matmul_kernels(). "naive" where nothing is multiplied. Pure.
+/// @throws invalid_argument  as why_not()
+/// @throws unsupported       none of them can run the problem
+std::string_view select_kernel(const matmul_problem& problem, const device_traits& device,
+                               matmul_algorithm algorithm = matmul_algorithm::automatic,
+                               std::string_view kernel = {});
 
 /// Whether `automatic`, or the tuner, may take a rung for such a problem where it can run: whether it is as exact as is asked
 /// for, and not there to learn from alone. Pure.
@@ -189,7 +185,7 @@ bool may_stand_for(matmul_algorithm algorithm, const matmul_problem& problem, co
 /// @throws invalid_argument  as why_not()
 std::int64_t matmul_workspace_bytes(const matmul_problem& problem, const device_traits& device,
                                     matmul_algorithm algorithm = matmul_algorithm::automatic,
-                                    std::string_view variant = {});
+                                    std::string_view kernel = {});
 
 /// The same for a call of matmul() with these arguments, on the stream's device.
 /// @throws as matmul_problem_of()
@@ -198,7 +194,7 @@ std::int64_t matmul_workspace_bytes(matrix_view<const std::type_identity_t<In>> 
                                     matrix_view<const std::type_identity_t<In>> b, matrix_view<Out> c,
                                     cuda::stream_ref stream, const matmul_options& options = {}) {
     return matmul_workspace_bytes(matmul_problem_of<Out, In>(a, b, c, options), traits_of(device_of(stream)),
-                                  options.algorithm, options.variant);
+                                  options.algorithm, options.kernel);
 }
 template <class Out, class In = Out>
 std::int64_t matmul_workspace_bytes(matrix_view<const std::type_identity_t<In>> a,
@@ -206,7 +202,7 @@ std::int64_t matmul_workspace_bytes(matrix_view<const std::type_identity_t<In>> 
                                     const matmul_epilogue<std::type_identity_t<Out>>& epilogue,
                                     cuda::stream_ref stream, const matmul_options& options = {}) {
     return matmul_workspace_bytes(matmul_problem_of<Out, In>(a, b, c, epilogue, options),
-                                  traits_of(device_of(stream)), options.algorithm, options.variant);
+                                  traits_of(device_of(stream)), options.algorithm, options.kernel);
 }
 
 /// C (m x n) = alpha * A (m x k) * B (k x n) + beta * C.
@@ -222,8 +218,8 @@ std::int64_t matmul_workspace_bytes(matrix_view<const std::type_identity_t<In>> 
 ///
 /// @throws invalid_argument  shapes disagree or are negative, a null or misaligned pointer, a stride
 ///                           smaller than a row, an overlap, a workspace that is null, misaligned, too small or
-///                           overlaps an operand, an unknown algorithm or precision, a tile or a variant that the
-///                           algorithm does not have (nothing is enqueued)
+///                           overlaps an operand, an unknown algorithm or precision, a kernel that the algorithm
+///                           does not have (nothing is enqueued)
 /// @throws unsupported       the algorithm that was asked for cannot run this problem on this device;
 ///                           says why (nothing is enqueued)
 /// @throws cuda_error        the launch or the allocation failed

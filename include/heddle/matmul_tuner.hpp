@@ -11,11 +11,12 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <type_traits>
 
 namespace heddle {
 
-/// Finds the fastest rung and tile for products by timing them, where the model behind `automatic` is not enough, and
+/// Finds the fastest kernel for products by timing them, where the model behind `automatic` is not enough, and
 /// remembers it, across runs in a small text file. Any number of threads may use one tuner at once, each with a stream of its
 /// own; but products that are timed at the same time slow each other down.
 ///
@@ -30,8 +31,8 @@ class matmul_tuner {
     /// ignored, as is a line that cannot be read, and `warn` is told so.
     explicit matmul_tuner(std::filesystem::path file = {}, warning warn = {});
 
-    /// `options`, with the algorithm and the tile that are fastest on the stream's device for products of these shapes, orders
-    /// and alignments: those that are remembered, or else the fastest of all candidates, which are timed now. Then C is
+    /// `options`, with the kernel that is fastest on the stream's device for products of these shapes, orders
+    /// and alignments: the one that is remembered, or else the fastest of all candidates, which are timed now. Then C is
     /// overwritten, and the call waits for the stream.
     /// @throws as matmul
     template <class Out, class In = Out>
@@ -48,14 +49,9 @@ class matmul_tuner {
     void save() const;
 
   private:
-    struct choice {
-        matmul_algorithm algorithm = matmul_algorithm::automatic;
-        int tile = -1;
-    };
-
     std::filesystem::path file_;
-    mutable std::mutex mutex_;  ///< of choices_
-    std::map<std::string, choice> choices_;
+    mutable std::mutex mutex_;                         ///< of choices_
+    std::map<std::string, std::string_view> choices_;  ///< of matmul_kernels()
 };
 
 }  // namespace heddle

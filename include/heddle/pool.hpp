@@ -22,8 +22,8 @@ enum class pool_algorithm { automatic, naive, vectorized };
 std::span<const pool_algorithm> pool_algorithms();
 std::string_view to_string(pool_algorithm algorithm);
 
-/// The names of a rung's kernels, where it has several, that can be asked for; else empty.
-std::span<const std::string_view> pool_variants(pool_algorithm algorithm);
+/// The compiled kernels of a rung, or with `automatic` of all: "vectorized window". The first word names the rung.
+std::span<const std::string_view> pool_kernels(pool_algorithm algorithm = pool_algorithm::automatic);
 
 /// What becomes of the pixels in a window.
 enum class pool_mode {
@@ -52,8 +52,8 @@ struct pool_options {
     pool_mode mode = pool_mode::max;
     pool_geometry geometry{};
     pool_algorithm algorithm = pool_algorithm::automatic;
-    /// Which of pool_variants() of the algorithm that is asked for to take; where it is empty, the plan chooses.
-    std::string_view variant{};
+    /// One of pool_kernels(), of `algorithm` where that is not automatic. Empty: the plan chooses.
+    std::string_view kernel{};
 };
 
 /// A call of pool() without its memory: what its plan depends on. pool_problem_of() makes it.
@@ -76,9 +76,9 @@ pool_problem pool_problem_of(tensor_view<const std::type_identity_t<T>> input, t
 pool_algorithm select(const pool_problem& problem, const device_traits& device);
 
 /// Why a rung cannot run a problem on a device; empty, as all run any. Pure.
-/// @throws invalid_argument  as select(), and for an unknown algorithm or variant
+/// @throws invalid_argument  as select(), and for an unknown algorithm or kernel
 std::string why_not(pool_algorithm algorithm, const pool_problem& problem, const device_traits& device,
-                    std::string_view variant = {});
+                    std::string_view kernel = {});
 
 /// output(n, y, x, c) = the largest, or the average, of the pixels of channel c in the window of (y, x).
 ///
@@ -90,7 +90,7 @@ std::string why_not(pool_algorithm algorithm, const pool_problem& problem, const
 ///
 /// @throws invalid_argument  counts, channels or extents that disagree or are negative; a window that the padded image has no
 ///                           place for; windows or strides below one, padding below zero; view strides that let elements share
-///                           an address, a null or misaligned pointer, an overlap; an unknown mode or algorithm, or a variant
+///                           an address, a null or misaligned pointer, an overlap; an unknown mode or algorithm, or a kernel
 ///                           that the algorithm does not have (nothing is enqueued)
 /// @throws cuda_error        the launch failed
 template <class T>

@@ -18,7 +18,7 @@ namespace heddle::kernels::conv {
 
 template <class In, class Out>
 void launch_mma_sync(const plan& plan, const arguments<In, Out>& a, cudaStream_t stream) {
-    launch_mma_copies<mma_copies::packets, 16>(plan, a, stream);
+    launch_row_of<mma_packet_kernels, 16>(plan, a, stream);
 }
 
 template void launch_mma_sync(const plan&, const arguments<float, float>&, cudaStream_t);

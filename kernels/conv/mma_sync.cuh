@@ -12,22 +12,22 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <stdexcept>
 #include <type_traits>
 
 /// The kernels of `mma_sync`, by what a thread copies at once (mma_sync.cu has packets of 16 bytes).
 namespace heddle::kernels::conv {
 
-template <int m_, int n_, int warp_m_, int stages_, int blocks_>
+template <const auto& kernels, std::size_t row>
 struct mma_tile {
-    static constexpr int m = m_;
-    static constexpr int n = n_;
-    static constexpr int warp_m = warp_m_;
+    static constexpr mma_kernel of = kernels[row];
+    static constexpr int m = of.m;
+    static constexpr int n = of.n;
+    static constexpr int warp_m = of.warp_m;
     static constexpr int warp_n = 32;
     static constexpr int warps_n = n / warp_n;
     static constexpr int threads = m / warp_m * warps_n * 32;
-    static constexpr int stages = stages_;
-    static constexpr int blocks = blocks_;  ///< a multiprocessor, at least
+    static constexpr int stages = of.stages;
+    static constexpr int blocks = of.blocks;
     static constexpr int places_bytes = m * 16;
     static constexpr int stage_bytes = (m + n) * mma_row_bytes;
     static constexpr int sums_pitch = n + 8;  ///< rows that a warp stores at once are in different banks
@@ -199,32 +199,17 @@ void launch_mma_tile(const plan& plan, const arguments<In, Out, Activation>& a, 
            mma_sync<tile, copied, In, Out, Activation>, a, g, plan.stores_packets);
 }
 
-/// The one that is compiled with a user's function: mma_sync_tiles[mma_sync_with_function].
-using mma_function_tile = mma_tile<64, 64, 32, 4, 3>;
-
 template <class In, class Out, class Activation>
 void launch_mma_sync_kernel(const plan& plan, const arguments<In, Out, Activation>& a, cudaStream_t stream) {
-    launch_mma_tile<mma_function_tile, 2>(plan, a, stream);
+    launch_mma_tile<mma_tile<mma_element_kernels, 0>, 2>(plan, a, stream);
 }
 
-template <mma_copies copies, int copied, class In, class Out>
-void launch_mma_copies(const plan& plan, const arguments<In, Out>& a, cudaStream_t stream) {
-    std::size_t index = 0;
-    const auto launch_if_chosen = [&]<class tile>() {
-        constexpr matmul_tile shape{tile::m, tile::n};
-        const matmul_tile& of_table = mma_sync_tiles[index];
-        if (of_table.m != shape.m || of_table.n != shape.n)
-            throw std::logic_error("conv: a kernel is not of its plan's tile");
-        if (index++ != plan.tile) return;
-        if constexpr (is_built(shape, copies))
-            launch_mma_tile<tile, copied>(plan, a, stream);
-        else
-            throw std::logic_error("conv: a plan has a tile that copies packets alone");
-    };
-    launch_if_chosen.template operator()<mma_tile<128, 128, 64, 3, 2>>();
-    launch_if_chosen.template operator()<mma_tile<128, 64, 64, 3, 3>>();
-    launch_if_chosen.template operator()<mma_function_tile>();
-    launch_if_chosen.template operator()<mma_tile<64, 32, 16, 4, 4>>();
+/// The plan's row of these kernels, which copy so many bytes at once.
+template <const auto& kernels, int copied, class In, class Out>
+void launch_row_of(const plan& plan, const arguments<In, Out>& a, cudaStream_t stream) {
+    frame::with_row<kernels>(plan.kernel, [&]<std::size_t row>() {
+        launch_mma_tile<mma_tile<kernels, row>, copied>(plan, a, stream);
+    });
 }
 
 }  // namespace heddle::kernels::conv

@@ -6,11 +6,11 @@ namespace heddle::kernels::conv {
 
 template <class In, class Out>
 void launch_mma_sync_words(const plan& plan, const arguments<In, Out>& a, cudaStream_t stream) {
-    launch_mma_copies<mma_copies::words, 4>(plan, a, stream);
+    launch_row_of<mma_word_kernels, 4>(plan, a, stream);
 }
 template <class In, class Out>
 void launch_mma_sync_elements(const plan& plan, const arguments<In, Out>& a, cudaStream_t stream) {
-    launch_mma_copies<mma_copies::elements, 2>(plan, a, stream);
+    launch_row_of<mma_element_kernels, 2>(plan, a, stream);
 }
 
 template void launch_mma_sync_words(const plan&, const arguments<float, float>&, cudaStream_t);

@@ -21,9 +21,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <tuple>
+#include <stdexcept>
 #include <type_traits>
-#include <utility>
 
 /// The convolution in the frame of products.
 namespace heddle::kernels::conv {
@@ -35,11 +34,13 @@ struct window_product : frame::product_with_residual<Out, channel_activation<Out
 
 /// Windows are rows of A, filters columns of B.
 template <class In, class Tile>
-struct window_mainloop : frame::wgmma_mainloop<In, Tile, true, true> {
-    using base = frame::wgmma_mainloop<In, Tile, true, true>;
+struct window_mainloop : frame::wgmma_mainloop<In, Tile> {
+    using base = frame::wgmma_mainloop<In, Tile>;
     using base::base;
     static constexpr int producer_registers = Tile::take_turns ? 40 : 56;  // where windows lie
-    using typename base::a_tile, typename base::b_tile, typename base::storage;
+    using typename base::storage;
+    using a_tile = base::template a_tile<true>;
+    using b_tile = base::template b_tile<true>;
 
     static __device__ void prefetch(const auto& p) {
         ptx::prefetch(p.steps.windows);
@@ -52,25 +53,19 @@ struct window_mainloop : frame::wgmma_mainloop<In, Tile, true, true> {
         p.steps.template load_windows<a_tile>(to.a[stage], from.row, from.col, from.load, full);
         p.steps.template load_filters<b_tile>(to.b[stage], from.col, from.load, full);
     }
+
+    template <int n>
+    __device__ void multiply(auto& kernel, const auto& /*p*/, int steps,
+                             float (&sums)[Tile::halves][n / 2]) const {
+        base::template multiply_in_order<n, true, true>(kernel, steps, sums);
+    }
 };
 
 template <class In, class Out, class Tile, class Activation>
-using window_kernel =
+using window_kernel_of =
     frame::tile_kernel<window_mainloop<In, Tile>,
                        frame::boxed_epilogue<Out, channel_activation<Out, Activation>, typename Tile::share>,
                        frame::one_product<window_product<Out, Activation>>>;
-
-template <int consumers, int n, int stages, frame::consumers_have have = frame::consumers_have::one_tile,
-          int halves = 1>
-using window_tile = frame::wgmma_tile<consumers, n, stages, 1, frame::extra::epilogue, have, halves>;
-
-/// In the order of persistent_tiles.
-using window_tiles =
-    std::tuple<window_tile<2, 256, 4>, window_tile<2, 128, 4, frame::consumers_have::one_tile, 2>,
-               window_tile<3, 128, 4>, window_tile<2, 128, 6, frame::consumers_have::turns, 2>,
-               window_tile<1, 128, 8>, window_tile<2, 64, 4, frame::consumers_have::one_tile, 2>,
-               window_tile<2, 64, 8>, window_tile<1, 64, 8>, frame::divided_tile<window_tile<2, 128, 6>, 2>>;
-static_assert(std::tuple_size_v<window_tiles> == persistent_tiles.size());
 
 template <class Tile, class In, class Out, class Activation>
 window_product<Out, Activation> product_for(const arguments<In, Out, Activation>& a) {
@@ -103,46 +98,38 @@ window_product<Out, Activation> product_for(const arguments<In, Out, Activation>
     return p;
 }
 
-/// Launches tile `index` of persistent_tiles, where it is the plan's.
-template <std::size_t index, class In, class Out, class Activation>
-void launch_if_chosen(const plan& plan, const arguments<In, Out, Activation>& a, cudaStream_t stream) {
-    using tile = std::tuple_element_t<index, window_tiles>;
-    constexpr matmul_tile shape = persistent_tiles[index];
-    static_assert(shape.m == tile::m && shape.n == tile::n && shape.blocks == tile::cluster);
-    if (index == plan.tile)
-        frame::launch<window_kernel<In, Out, tile, Activation>>(
-            {.product = product_for<tile>(a), .schedule = plan.schedule, .sums = {}}, plan.schedule.workers,
-            stream);
-}
+template <std::size_t row>
+using window_tile = frame::wgmma_tile<persistent_kernels, row>;
 
 /// Whether what launches with a user's function is compiled for the current device.
 template <class In, class Out, class Activation>
 bool has_persistent_kernel() {
-    using tile = std::tuple_element_t<persistent_with_function[0], window_tiles>;
-    return frame::is_compiled<window_kernel<In, Out, tile, Activation>>();
+    static_assert(persistent_kernels[0].takes_function);
+    return frame::is_compiled<window_kernel_of<In, Out, window_tile<0>, Activation>>();
 }
 
-/// Launches the plan's tile, which is at one of these places.
-template <const auto& places, class In, class Out, class Activation>
-void launch_tile_of(const plan& plan, const arguments<In, Out, Activation>& a, cudaStream_t stream) {
-    const auto launch_chosen = [&]<std::size_t... i>(std::index_sequence<i...>) {
-        (launch_if_chosen<places[i]>(plan, a, stream), ...);
-    };
-    launch_chosen(std::make_index_sequence<places.size()>());
-}
-
+/// The plan's row, of those that are compiled for these types, or with a function.
 template <class In, class Out, class Activation>
 void launch_persistent_kernel(const plan& plan, const arguments<In, Out, Activation>& a,
                               cudaStream_t stream) {
-    launch_tile_of<persistent_with_function>(plan, a, stream);
+    constexpr bool has_function = !std::is_same_v<Activation, matmul_activation>;
+    frame::with_row<persistent_kernels>(plan.kernel, [&]<std::size_t row>() {
+        constexpr const window_kernel& kernel = persistent_kernels[row];
+        if constexpr ((!std::is_same_v<In, float> || kernel.takes_float) &&
+                      (!has_function || kernel.takes_function)) {
+            using tile = window_tile<row>;
+            frame::launch<window_kernel_of<In, Out, tile, Activation>>(
+                {.product = product_for<tile>(a), .schedule = plan.schedule, .sums = {}},
+                plan.schedule.workers, stream);
+        } else {
+            throw std::logic_error("conv: a kernel that is not compiled was chosen");
+        }
+    });
 }
 
 template <class In, class Out>
 void launch_persistent(const plan& plan, const arguments<In, Out>& a, cudaStream_t stream) {
-    if constexpr (std::is_same_v<In, float>)
-        launch_tile_of<persistent_of_float>(plan, a, stream);
-    else
-        launch_tile_of<all_persistent_tiles>(plan, a, stream);
+    launch_persistent_kernel(plan, a, stream);
 }
 
 }  // namespace heddle::kernels::conv

@@ -11,10 +11,10 @@
 // look at the image serves four. In small tiles several sets of warps share out a step along k, and add up their sums in one
 // order. Needs compute capability 8.0. Any address. What limits it: FMA units, and reads of fragments.
 
+#include "kernels/conv/kernels.hpp"
 #include "kernels/conv/launch.hpp"
 #include "kernels/conv/mma_loader.cuh"
 #include "kernels/conv/mma_store.cuh"
-#include "kernels/conv/plan/tiles.hpp"
 #include "kernels/device/fragment.cuh"
 #include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/cp_async.cuh"
@@ -23,23 +23,23 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <stdexcept>
 
 namespace heddle::kernels::conv {
 namespace {
 
-template <int warps_m, int warps_n_, int slices_, int thread_m_, int thread_n_, int stages_, int blocks_>
+template <std::size_t kernel>
 struct float_tile {
+    static constexpr register_kernel of = register_kernels[kernel];
     static constexpr int lanes_m = 4, lanes_n = 8;
-    static constexpr int thread_m = thread_m_, thread_n = thread_n_;
+    static constexpr int thread_m = of.thread_m, thread_n = of.thread_n;
     static constexpr int warp_m = lanes_m * thread_m, warp_n = lanes_n * thread_n;
-    static constexpr int warps_n = warps_n_;
-    static constexpr int m = warps_m * warp_m, n = warps_n * warp_n;
-    static constexpr int slices = slices_;  ///< of a step along k, each of other warps
-    static constexpr int slice_warps = warps_m * warps_n;
+    static constexpr int warps_n = of.warps_n;
+    static constexpr int m = of.tile().m, n = of.tile().n;
+    static constexpr int slices = of.slices;  ///< of a step along k, each of other warps
+    static constexpr int slice_warps = of.warps_m * warps_n;
     static constexpr int threads = slices * slice_warps * 32;
-    static constexpr int stages = stages_;
-    static constexpr int blocks = blocks_;                   ///< a multiprocessor, at least
+    static constexpr int stages = of.stages;
+    static constexpr int blocks = of.blocks;
     static constexpr int k = mma_row_bytes / 4, part_k = 8;  ///< of a step, and of what the loop multiplies
     static constexpr int pitch = m + n + 4;                  ///< from one k of a stage to the next
     static constexpr int stage_size = k * pitch;
@@ -164,25 +164,15 @@ __global__ void __launch_bounds__(tile::threads, terms == 1 ? 2 : tile::blocks)
 template <int terms>
 void launch_terms(const plan& plan, const arguments<float, float>& a, cudaStream_t stream) {
     const step_geometry g(a);
-    std::size_t index = 0;
-    const auto launch_if_chosen = [&]<class tile>() {
-        const matmul_tile& of_table = register_tiles[index];
-        if (of_table.m != tile::m || of_table.n != tile::n)
-            throw std::logic_error("conv: a kernel is not of its plan's tile");
-        if (index++ != plan.tile) return;
+    frame::with_row<register_kernels>(plan.kernel, [&]<std::size_t row>() {
+        using tile = float_tile<row>;
         launch({.blocks = plan.blocks,
                 .threads = {tile::threads},
                 .shared_bytes = tile::shared_bytes,
                 .shared_limit = tile::shared_bytes,
                 .stream = stream},
                register_tiled<tile, terms>, a, g, plan.stores_packets);
-    };
-    launch_if_chosen.template operator()<float_tile<2, 2, 1, 16, 8, 2, 2>>();
-    launch_if_chosen.template operator()<float_tile<4, 1, 1, 8, 8, 2, 3>>();
-    launch_if_chosen.template operator()<float_tile<4, 1, 1, 8, 4, 2, 4>>();
-    launch_if_chosen.template operator()<float_tile<2, 1, 2, 8, 8, 2, 3>>();
-    launch_if_chosen.template operator()<float_tile<2, 1, 2, 8, 4, 3, 4>>();
-    launch_if_chosen.template operator()<float_tile<1, 1, 4, 8, 4, 3, 4>>();
+    });
 }
 
 }  // namespace

@@ -24,6 +24,8 @@ struct tensor_product {
     int m = 0;
     int n = 0;
     int k = 0;
+    bool a_k_major = true;  ///< rows of A, and columns of B, lie along k
+    bool b_k_major = true;
     float alpha = 0;
     float beta = 0;
     frame::epilogue<Out, Activation> epilogue;

@@ -258,7 +258,7 @@ struct tile_kernel {
 #pragma unroll
         for (int half = 0; half < tile::halves; ++half) epilogue.fetch(half, place_of(half));
         float sums[tile::halves][n / 2];
-        mainloop.template multiply<n>(*this, work.last - work.first, sums);
+        mainloop.template multiply<n>(*this, p, work.last - work.first, sums);
         if constexpr (tile::streams)
             if (work.tile >= 0 && !combine<n>(work.tile, sums[0])) return;
         if constexpr (tile::divides_k) {

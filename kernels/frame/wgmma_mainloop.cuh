@@ -3,79 +3,83 @@
 #include "kernels/device/ptx/wgmma.cuh"
 #include "kernels/device/warpgroup_tile.cuh"
 #include "kernels/frame/warp_specialized.cuh"
+#include "kernels/frame/wgmma_kernel.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 /// What mainloops have in common whose operands are both read from shared memory by wgmma.
 namespace heddle::kernels::frame {
 
-/// What a kernel can do besides multiplying whole tiles and storing the sums as they are. It needs code, so a kernel has no more
-/// of it than its rung uses.
-enum class extra { nothing, streams, epilogue, both };
+/// A block's share of what a cluster has together.
+template <class Tile>
+struct share_of : Tile {
+    static constexpr int n = Tile::n / Tile::cluster;
+};
 
-/// Whether the consumers have 64 rows of one tile each, or take turns, with a tile each: then one multiplies while the other
-/// stores.
-enum class consumers_have { one_tile, turns };
-
-/// `consumers` warpgroups multiply `halves` x 64 rows of n columns, each its own or in turns.
-template <int consumers_, int n_, int stages_, int cluster_, extra extra_ = extra::nothing,
-          consumers_have have = consumers_have::one_tile, int halves_ = have == consumers_have::turns ? 2 : 1>
+/// The tile of a row.
+template <const auto& kernels, std::size_t row>
 struct wgmma_tile : tile_defaults {
-    static constexpr int consumers = consumers_;
-    static constexpr bool take_turns = have == consumers_have::turns;
-    static constexpr int halves = halves_;
-    static constexpr int m = (take_turns ? 1 : consumers) * halves * warpgroup_m;
-    static constexpr int n = n_;
-    static constexpr int stages = stages_;
-    static constexpr int cluster = cluster_;
-    static constexpr bool streams = extra_ == extra::streams || extra_ == extra::both;
-    static constexpr bool has_epilogue = extra_ == extra::epilogue || extra_ == extra::both;
+    static constexpr wgmma_kernel of = kernels[row];
+    static constexpr int consumers = of.consumers;
+    static constexpr bool take_turns = of.have == consumers_have::turns;
+    static constexpr int halves = of.halves;
+    static constexpr int m = of.m();
+    static constexpr int n = of.n;
+    static constexpr int stages = of.stages;
+    static constexpr int cluster = of.cluster;
+    static constexpr bool streams = of.streams();
+    static constexpr bool has_epilogue = of.has_epilogue();
+    static constexpr bool divides_k = of.divides_k;
     static_assert(!streams || !take_turns);
-    using share = wgmma_tile;  ///< what a block stores
+    /// What a block stores.
+    using share = std::conditional_t<divides_k, share_of<wgmma_tile>, wgmma_tile>;
 };
 
-/// The same of `blocks` that divide the steps of a tile among them.
-template <class Tile, int blocks>
-struct divided_tile : Tile {
-    static constexpr int cluster = blocks;
-    static constexpr bool divides_k = true;
-    struct share : Tile {
-        static constexpr int n = Tile::n / blocks;
-    };
-};
-
-/// The stages and the products; a mainloop adds what fills a stage.
-template <class In, class Tile, bool a_k_major, bool b_k_major>
+/// The stages and the products; a mainloop adds what fills a stage. How the operands lie is part of the instructions, so each of
+/// four orders has a loop of its own.
+template <class In, class Tile>
 struct wgmma_mainloop : mainloop_defaults {
     using tile = Tile;
-    using a_tile = warpgroup_tile<In, Tile::m, a_k_major>;
-    using b_tile = warpgroup_tile<In, Tile::n, b_k_major>;
-    static_assert(a_tile::depth == b_tile::depth);
+    template <bool k_major>
+    using a_tile = warpgroup_tile<In, Tile::m, k_major>;
+    template <bool k_major>
+    using b_tile = warpgroup_tile<In, Tile::n, k_major>;
+    static constexpr int depth = a_tile<true>::depth;  ///< of a step
     static constexpr bool warps_release = false;
 
     struct storage {
-        unsigned char a[Tile::stages][a_tile::bytes];
-        unsigned char b[Tile::stages][b_tile::bytes];
+        unsigned char a[Tile::stages][std::max(a_tile<true>::bytes, a_tile<false>::bytes)];
+        unsigned char b[Tile::stages][std::max(b_tile<true>::bytes, b_tile<false>::bytes)];
     };
 
     __device__ wgmma_mainloop(int /*group*/, int /*thread*/) {}
 
-    template <int n>
-    __device__ void multiply(auto& kernel, int steps, float (&sums)[Tile::halves][n / 2]) const {
+    template <int n, bool a_k_major, bool b_k_major>
+    static __device__ void multiply_in_order(auto& kernel, int steps, float (&sums)[Tile::halves][n / 2]) {
+        using of_a = a_tile<a_k_major>;
+        using of_b = b_tile<b_k_major>;
         int stage_before = 0;
+        // Zeros, and not the first product's own: with several loops ptxas would run products one by one.
+#pragma unroll
+        for (auto& of_half : sums)
+#pragma unroll
+            for (float& sum : of_half) sum = 0;
         for (int step = 0; step < steps; ++step) {
             const int stage = kernel.at.stage;
             kernel.wait();
-            const std::uint64_t b = b_tile::descriptor(kernel.shared.stages.b[stage], 0);
+            const std::uint64_t b = of_b::descriptor(kernel.shared.stages.b[stage], 0);
             ptx::wgmma_fence();
 #pragma unroll
-            for (int i = 0; i < a_tile::depth / a_tile::step; ++i)
+            for (int i = 0; i < depth / of_a::step; ++i)
 #pragma unroll
                 for (int half = 0; half < Tile::halves; ++half) {
                     const std::uint64_t a =
-                        a_tile::descriptor(kernel.shared.stages.a[stage], kernel.row_of_half(half));
-                    ptx::wgmma<In, n, a_k_major, b_k_major>(sums[half], a + i * a_tile::advance,
-                                                            b + i * b_tile::advance, step > 0 || i > 0);
+                        of_a::descriptor(kernel.shared.stages.a[stage], kernel.row_of_half(half));
+                    ptx::wgmma<In, n, a_k_major, b_k_major>(sums[half], a + i * of_a::advance,
+                                                            b + i * of_b::advance, true);
                 }
             ptx::wgmma_commit();
             if (step > 0) {  // the products of the step before are done, those of this one run

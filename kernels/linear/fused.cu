@@ -12,8 +12,6 @@
 #include <heddle/matmul.cuh>
 #include <heddle/types.hpp>
 
-#include <cuda/stream_ref>
-
 namespace heddle::kernels::linear {
 namespace {
 
@@ -26,13 +24,13 @@ struct sum_times_derivative {
 }  // namespace
 
 template <class T>
-void launch_fused(const plan& plan, const derivative_arguments<T>& a, cudaStream_t stream) {
-    if (a.gradient.cols == 0) return launch_separate(plan, a, stream);  // sums of nothing have no tiles
-    heddle::detail::matmul_with_residual<T>(a.gradient, a.weights, a.x, a.dx,
-                                            sum_times_derivative{a.activation}, cuda::stream_ref(stream));
+void launch_fused(const matmul::function_call<T, T>& product, matmul_activation of_x, cudaStream_t stream) {
+    using activation = frame::residual_function<sum_times_derivative>;
+    matmul::launch_fused_kernel(product.plan, heddle::detail::with_activation(product, activation{{of_x}}),
+                                stream);
 }
 
-template void launch_fused(const plan&, const derivative_arguments<half>&, cudaStream_t);
-template void launch_fused(const plan&, const derivative_arguments<bfloat16>&, cudaStream_t);
+template void launch_fused(const matmul::function_call<half, half>&, matmul_activation, cudaStream_t);
+template void launch_fused(const matmul::function_call<bfloat16, bfloat16>&, matmul_activation, cudaStream_t);
 
 }  // namespace heddle::kernels::linear

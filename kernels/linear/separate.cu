@@ -28,16 +28,16 @@ struct element_times_derivative {
 }  // namespace
 
 template <class T>
-void launch_separate(const plan&, const derivative_arguments<T>& a, cudaStream_t stream) {
-    const cuda::stream_ref on(stream);
-    heddle::matmul<T>(a.gradient, a.weights, a.dx, on,
-                      {.workspace = a.workspace, .scratch = a.scratch, .precision = a.precision});
-    if (a.activation == matmul_activation::none) return;
-    transform<T>(element_times_derivative<T>{a.activation}, a.x, a.dx, a.dx, on);
+void launch_derivative(const matrix_view<const T>& x, const matrix_view<T>& dx, matmul_activation of_x,
+                       cudaStream_t stream) {
+    transform<T>(element_times_derivative<T>{of_x}, x, dx, dx, cuda::stream_ref(stream));
 }
 
-template void launch_separate(const plan&, const derivative_arguments<float>&, cudaStream_t);
-template void launch_separate(const plan&, const derivative_arguments<half>&, cudaStream_t);
-template void launch_separate(const plan&, const derivative_arguments<bfloat16>&, cudaStream_t);
+template void launch_derivative(const matrix_view<const float>&, const matrix_view<float>&, matmul_activation,
+                                cudaStream_t);
+template void launch_derivative(const matrix_view<const half>&, const matrix_view<half>&, matmul_activation,
+                                cudaStream_t);
+template void launch_derivative(const matrix_view<const bfloat16>&, const matrix_view<bfloat16>&,
+                                matmul_activation, cudaStream_t);
 
 }  // namespace heddle::kernels::linear

@@ -169,8 +169,8 @@ struct bf16x6_kernel : producer<a_k_major, b_k_major, by_boxes, cluster> {
 };
 
 template <bool by_boxes, int cluster>
-void launch_cluster(const plan& plan, const arguments& arguments, bool a_k_major, bool b_k_major,
-                    cudaStream_t stream) {
+void launch_row(const plan& plan, const arguments& arguments, bool a_k_major, bool b_k_major,
+                cudaStream_t stream) {
     const matrix_view<const float>&a = arguments.a, &b = arguments.b;
     const batch_strides& batch = arguments.batch;
     const frame::tile_schedule schedule = schedule_of(plan);
@@ -189,13 +189,12 @@ void launch_cluster(const plan& plan, const arguments& arguments, bool a_k_major
 
 void launch_bf16x6(const plan& plan, const arguments& arguments, cudaStream_t stream) {
     const matrix_view<const float>&a = arguments.a, &b = arguments.b;
-    if (plan.tile == bf16x6_elements)
-        launch_cluster<false, 1>(plan, arguments, a.col_stride == 1, b.row_stride == 1 && b.col_stride != 1,
-                                 stream);
-    else if (plan.tile == bf16x6_boxes)
-        launch_cluster<true, 1>(plan, arguments, has_tensor_rows(a), !has_tensor_rows(b), stream);
-    else
-        launch_cluster<true, 2>(plan, arguments, has_tensor_rows(a), !has_tensor_rows(b), stream);
+    frame::with_row<bf16x6_kernels>(plan.kernel, [&]<std::size_t row>() {
+        constexpr bf16x6_row of = bf16x6_kernels[row];
+        const bool a_k_major = of.by_boxes ? has_tensor_rows(a) : a.col_stride == 1,
+                   b_k_major = of.by_boxes ? !has_tensor_rows(b) : b.row_stride == 1 && b.col_stride != 1;
+        launch_row<of.by_boxes, of.tile.blocks>(plan, arguments, a_k_major, b_k_major, stream);
+    });
 }
 
 }  // namespace heddle::kernels::matmul

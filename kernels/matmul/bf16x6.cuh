@@ -5,7 +5,7 @@
 #include "kernels/device/warpgroup_tile.cuh"
 #include "kernels/frame/tile_scheduler.hpp"
 #include "kernels/matmul/float_tile.cuh"
-#include "kernels/matmul/plan/tiles.hpp"
+#include "kernels/matmul/kernels.hpp"
 #include "kernels/matmul/warpgroup_sums.cuh"
 #include <heddle/types.hpp>
 
@@ -28,8 +28,8 @@ __device__ inline void split(float2 x, unsigned (&to)[pieces]) {
 }
 
 struct tile {
-    static constexpr int m = bf16x6_tiles[0].m;
-    static constexpr int n = bf16x6_tiles[0].n;
+    static constexpr int m = bf16x6_kernels[0].tile.m;
+    static constexpr int n = bf16x6_kernels[0].tile.n;
     static constexpr int k = 64;
     static constexpr int consumers = m / warpgroup_m;
     static constexpr int sums = n / 2;  ///< of a thread

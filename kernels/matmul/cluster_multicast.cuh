@@ -14,9 +14,7 @@ namespace heddle::kernels::matmul {
 
 template <class In, class Out>
 void launch_cluster_multicast(const plan& plan, const product<In, Out>& arguments, cudaStream_t stream) {
-    launch_tile_of<persistent_tile<2, 256, 4, 2>, persistent_tile<2, 192, 4, 2>,
-                   persistent_tile<2, 160, 4, 2>, persistent_tile<1, 128, 8, 2>>(multicast_tiles, plan,
-                                                                                 arguments, stream);
+    launch_row_of<multicast_kernels>(plan, arguments, stream);
 }
 
 }  // namespace heddle::kernels::matmul

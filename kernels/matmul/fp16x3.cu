@@ -43,17 +43,21 @@ struct split_product : tensor_product<float> {
     CUtensorMap b_powers{};
 };
 
-template <bool a_k_major, bool b_k_major>
+template <bool k_major>
+using a_tile = warpgroup_tile<half, tile::m, k_major>;
+template <bool k_major>
+using b_tile = warpgroup_tile<half, tile::n, k_major>;
+constexpr int a_bytes = a_tile<true>::bytes, b_bytes = b_tile<true>::bytes;
+static_assert(a_tile<true>::depth == tile::k);
+static_assert(a_tile<false>::bytes == a_bytes && b_tile<false>::bytes == b_bytes);
+
 struct fp16x3_mainloop : frame::mainloop_defaults {
     using tile = matmul::tile;
-    using a_tile = warpgroup_tile<half, tile::m, a_k_major>;
-    using b_tile = warpgroup_tile<half, tile::n, b_k_major>;
-    static_assert(a_tile::depth == tile::k);
     static constexpr int loads = pieces;
 
     struct storage {
-        unsigned char a[tile::stages][a_tile::bytes];
-        unsigned char b[tile::stages][b_tile::bytes];
+        unsigned char a[tile::stages][a_bytes];
+        unsigned char b[tile::stages][b_bytes];
         float a_powers[tile::stages][tile::m];  ///< beside the first pieces
         float b_powers[tile::stages][tile::n];
     };
@@ -76,16 +80,18 @@ struct fp16x3_mainloop : frame::mainloop_defaults {
         const int step = from.load / pieces, piece = from.load % pieces;
         constexpr int a_power_bytes = sizeof(to.a_powers[0]), b_power_bytes = sizeof(to.b_powers[0]);
         const bool has_powers = piece == 0;
-        ptx::arrive_and_expect(
-            full, a_tile::bytes + b_tile::bytes + (has_powers ? a_power_bytes + b_power_bytes : 0));
-        a_tile::template load<1>(to.a[stage], p.a, from.row, step * tile::k, piece, 0, full);
-        b_tile::template load<1>(to.b[stage], p.b, from.col, step * tile::k, piece, 0, full);
+        ptx::arrive_and_expect(full, a_bytes + b_bytes + (has_powers ? a_power_bytes + b_power_bytes : 0));
+        in_order_of(p, [&]<bool a_k_major, bool b_k_major>() {
+            a_tile<a_k_major>::template load<1>(to.a[stage], p.a, from.row, step * tile::k, piece, 0, full);
+            b_tile<b_k_major>::template load<1>(to.b[stage], p.b, from.col, step * tile::k, piece, 0, full);
+        });
         if (!has_powers) return;
         ptx::load_box(to.a_powers[stage], p.a_powers, from.row, step, 0, full);
         ptx::load_box(to.b_powers[stage], p.b_powers, from.col, step, 0, full);
     }
 
     /// Adds 64 along k to the total of this thread's rows and columns.
+    template <bool a_k_major, bool b_k_major>
     __device__ void add_step(auto& kernel, float (&total)[tile::n / 2]) const {
         const storage& stages = kernel.shared.stages;
         float sums[tile::n / 2];
@@ -95,12 +101,13 @@ struct fp16x3_mainloop : frame::mainloop_defaults {
         const int second = kernel.at.stage;
         kernel.wait();
         const auto multiply = [&](int a_stage, int b_stage, bool accumulate) {
-            const std::uint64_t a = a_tile::descriptor(stages.a[a_stage], group * warpgroup_m);
-            const std::uint64_t b = b_tile::descriptor(stages.b[b_stage], 0);
+            const std::uint64_t a = a_tile<a_k_major>::descriptor(stages.a[a_stage], group * warpgroup_m);
+            const std::uint64_t b = b_tile<b_k_major>::descriptor(stages.b[b_stage], 0);
 #pragma unroll
-            for (int i = 0; i < tile::k / a_tile::step; ++i)
-                ptx::wgmma<half, tile::n, a_k_major, b_k_major>(sums, a + i * a_tile::advance,
-                                                                b + i * b_tile::advance, accumulate || i > 0);
+            for (int i = 0; i < tile::k / a_tile<a_k_major>::step; ++i)
+                ptx::wgmma<half, tile::n, a_k_major, b_k_major>(sums, a + i * a_tile<a_k_major>::advance,
+                                                                b + i * b_tile<b_k_major>::advance,
+                                                                accumulate || i > 0);
         };
         turn.wait();
         ptx::wgmma_fence();
@@ -130,30 +137,23 @@ struct fp16x3_mainloop : frame::mainloop_defaults {
     }
 
     template <int n>
-    __device__ void multiply(auto& kernel, int steps, float (&total)[1][n / 2]) const {
+    __device__ void multiply(auto& kernel, const split_product& p, int steps,
+                             float (&total)[1][n / 2]) const {
 #pragma unroll
         for (float& sum : total[0]) sum = 0;
-        for (int step = 0; step < steps; ++step) add_step(kernel, total[0]);
+        in_order_of(p, [&]<bool a_k_major, bool b_k_major>() {
+            for (int step = 0; step < steps; ++step) add_step<a_k_major, b_k_major>(kernel, total[0]);
+        });
     }
 };
 
-template <bool a_k_major, bool b_k_major>
-void launch_order(split_product p, const split_operand& a, const split_operand& b, const plan& plan,
-                  const frame::shared_sums& sums, cudaStream_t stream) {
-    using mainloop = fp16x3_mainloop<a_k_major, b_k_major>;
-    using kernel =
-        frame::tile_kernel<mainloop, registers_epilogue<split_product>, frame::one_product<split_product>>;
-    const auto map_of = [](const split_operand& operand, int box_rows) {
-        const matrix_view<const half> first{operand.to, operand.from.rows, operand.from.cols,
-                                            operand.layout.stride};
-        return make_tensor_map(first, box_rows, mainloop::a_tile::row, pieces, operand.layout.piece_stride);
-    };
-    p.a = map_of(a, mainloop::a_tile::box_rows);
-    p.b = map_of(b, mainloop::b_tile::box_rows);
-    const frame::tile_schedule schedule = schedule_of(plan);
-    launch_split(a, a_k_major, stream);
-    launch_split(b, b_k_major, stream);
-    frame::launch<kernel>({p, schedule, sums}, schedule.workers, stream);
+using kernel =
+    frame::tile_kernel<fp16x3_mainloop, registers_epilogue<split_product>, frame::one_product<split_product>>;
+
+CUtensorMap map_of(const split_operand& operand, int box_rows) {
+    const matrix_view<const half> first{operand.to, operand.from.rows, operand.from.cols,
+                                        operand.layout.stride};
+    return make_tensor_map(first, box_rows, a_tile<true>::row, pieces, operand.layout.piece_stride);
 }
 
 }  // namespace
@@ -171,12 +171,17 @@ void launch_fp16x3(const plan& plan, const arguments& arguments, cudaStream_t st
                                               operand.layout.power_stride};
         return make_tensor_map(powers, 1, tile_extent);
     };
-    const split_product p{make_product(arguments), map_of_powers(of_a, tile::m),
-                          map_of_powers(of_b, tile::n)};
-    const frame::shared_sums sums = shared_sums_in(arguments.workspace);
+    split_product p{make_product(arguments), map_of_powers(of_a, tile::m), map_of_powers(of_b, tile::n)};
+    p.a_k_major = a_k_major;
+    p.b_k_major = b_k_major;
     with_orders(a_k_major, b_k_major, [&]<bool a_along_k, bool b_along_k>() {
-        launch_order<a_along_k, b_along_k>(p, of_a, of_b, plan, sums, stream);
+        p.a = map_of(of_a, a_tile<a_along_k>::box_rows);
+        p.b = map_of(of_b, b_tile<b_along_k>::box_rows);
     });
+    const frame::tile_schedule schedule = schedule_of(plan);
+    launch_split(of_a, a_k_major, stream);
+    launch_split(of_b, b_k_major, stream);
+    frame::launch<kernel>({p, schedule, shared_sums_in(arguments.workspace)}, schedule.workers, stream);
 }
 
 }  // namespace heddle::kernels::matmul

@@ -18,26 +18,16 @@
 
 namespace heddle::kernels::matmul {
 
-/// The widest reads A and B least often; of the next one the epilogue runs under the other consumer's products; the third is
-/// for products of few tiles, which may be shared: of the widest, registers spill then. The others are for C of few columns.
-using fused_tile = persistent_tile<2, 256, 4, 1, extra::epilogue>;
-using turned_fused_tile = persistent_tile<2, 128, 6, 1, extra::epilogue, consumers_have::turns>;
-using small_fused_tile = persistent_tile<1, 128, 8, 1, extra::both>;
-template <int n>
-using high_fused_tile = persistent_tile<2, n, 4, 1, extra::epilogue, consumers_have::one_tile, 2>;
-using narrow_fused_tile = persistent_tile<2, 64, 8, 1, extra::epilogue>;
-
 /// Whether it is compiled for the current device.
 template <class In, class Out, class Activation>
 bool has_fused_kernel() {
-    return frame::is_compiled<persistent_kernel<In, Out, fused_tile, true, true, Activation>>();
+    return frame::is_compiled<persistent_kernel<In, Out, frame::wgmma_tile<fused_kernels, 0>, Activation>>();
 }
 
 template <class In, class Out, class Activation>
 void launch_fused_kernel(const plan& plan, const product<In, Out, Activation>& arguments,
                          cudaStream_t stream) {
-    launch_tile_of<fused_tile, turned_fused_tile, small_fused_tile, high_fused_tile<128>, high_fused_tile<64>,
-                   narrow_fused_tile>(fused_tiles, plan, arguments, stream);
+    launch_row_of<fused_kernels>(plan, arguments, stream);
 }
 
 template <class In, class Out>

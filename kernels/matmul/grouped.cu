@@ -6,8 +6,7 @@
 // A product that is too small for the device leaves multiprocessors idle, and each launch has a last round that is not full.
 // One row of tiles has one such round for all products. A persistent block does not mind whose tile comes next: its ring goes
 // on filling across products, and the tensor maps of each are parameters of the kernel. Tiles of different k take different
-// times, so the longest come first. How an operand lies is part of the instructions, so products that lie differently take
-// launches of their own. What limits it: the longest tile.
+// times, so the longest come first. What limits it: the longest tile.
 
 #include "kernels/matmul/persistent.cuh"
 
@@ -19,32 +18,27 @@ namespace {
 
 constexpr std::size_t max_parameter_bytes = 32764;
 
-template <class Tile, class In, class Out>
-void launch_tile(const group_plan& plan, std::span<const product<In, Out>> products, cudaStream_t stream) {
+template <class tile, class In, class Out>
+void launch_row(const group_plan& plan, std::span<const product<In, Out>> products, cudaStream_t stream) {
     using group = frame::product_group<tensor_product<Out>, max_grouped>;
     static_assert(sizeof(group) <= max_parameter_bytes);
-    require_tile_of<Tile>(persistent_tiles[plan.tile]);
-    with_orders(products.front(), [&]<bool a_k_major, bool b_k_major>() {
-        group all{};
-        all.schedule.workers = plan.workers;
-        for (const auto& p : products) {
-            all.products[all.schedule.products] = product_for<Tile, a_k_major, b_k_major>(p);
-            all.schedule.add(schedule_of(tiles_in_group(plan, p.c.rows, p.c.cols, p.a.cols)));
-        }
-        using mainloop = product_mainloop<In, Tile, a_k_major, b_k_major>;
-        using epilogue = frame::boxed_epilogue<Out, matmul_activation, Tile>;
-        frame::launch<frame::tile_kernel<mainloop, epilogue, group>>(all, plan.workers, stream);
-    });
+    group all{};
+    all.schedule.workers = plan.workers;
+    for (const auto& p : products) {
+        all.products[all.schedule.products] = product_for<tile>(p);
+        all.schedule.add(schedule_of(tiles_in_group(plan, p.c.rows, p.c.cols, p.a.cols)));
+    }
+    using epilogue = frame::boxed_epilogue<Out, matmul_activation, tile>;
+    frame::launch<frame::tile_kernel<product_mainloop<In, tile>, epilogue, group>>(all, plan.workers, stream);
 }
 
 }  // namespace
 
 template <class T>
 void launch_grouped(const group_plan& plan, std::span<const product<T, T>> products, cudaStream_t stream) {
-    if (plan.tile == grouped_tiles[0])
-        launch_tile<persistent_tile<2, 256, 4, 1>>(plan, products, stream);
-    else
-        launch_tile<persistent_tile<1, 128, 8, 1>>(plan, products, stream);
+    frame::with_row<grouped_kernels>(plan.kernel, [&]<std::size_t row>() {
+        launch_row<frame::wgmma_tile<grouped_kernels, row>>(plan, products, stream);
+    });
 }
 
 template void launch_grouped(const group_plan&, std::span<const product<half, half>>, cudaStream_t);

@@ -105,7 +105,7 @@ void launch_fused(const plan& plan, const product<In, Out>& arguments, cudaStrea
 
 /// Products of a group take one launch.
 inline constexpr std::size_t max_grouped = 47;
-/// At most max_grouped products without batches and epilogues, in the order of falling k, whose operands lie the same way.
+/// At most max_grouped products without batches and epilogues, in the order of falling k.
 template <class T>
 void launch_grouped(const group_plan& plan, std::span<const product<T, T>> products, cudaStream_t stream);
 

@@ -31,27 +31,23 @@
 
 namespace heddle::kernels::matmul {
 
-template <int m_, int n_, int k_, int warp_m_, int stages_, int blocks_>
+template <std::size_t row>
 struct mma_tile {
-    static constexpr int m = m_;
-    static constexpr int n = n_;
-    static constexpr int k = k_;
-    static constexpr int cluster = 1;
-    static constexpr int warp_m = warp_m_;
+    static constexpr mma_kernel of = mma_sync_kernels[row];
+    static constexpr int m = of.m;
+    static constexpr int n = of.n;
+    static constexpr int k = of.k;
+    static constexpr int warp_m = of.warp_m;
     static constexpr int warp_n = 32;
     static constexpr int warps_n = n / warp_n;
     static constexpr int threads = m / warp_m * warps_n * 32;
-    static constexpr int stages = stages_;
-    static constexpr int blocks = blocks_;  ///< a multiprocessor, at least
+    static constexpr int stages = of.stages;
+    static constexpr int blocks = of.least_blocks;
     static constexpr int stage_bytes = (m + n) * k * 2;
     static constexpr int c_stride =
         n + 8;  ///< of floats: the rows that a warp stores at once are in different banks
     static constexpr int c_bytes = m * c_stride * static_cast<int>(sizeof(float));
 };
-using large_tile = mma_tile<128, 128, 64, 64, 3, 1>;
-using small_tile = mma_tile<32, 32, 32, 16, 2, 12>;
-using tall_tile = mma_tile<128, 32, 64, 32, 2, 3>;
-using wide_tile = mma_tile<32, 128, 64, 32, 2, 3>;
 
 /// What the epilogue makes of neighbours of a row. It is a call, as it is long.
 template <class Out, int width>
@@ -249,21 +245,15 @@ void launch_tile(const plan& plan, const product<In, Out>& all, cudaStream_t str
 
 template <class In, class Out>
 void launch_mma_sync(const plan& plan, const product<In, Out>& p, cudaStream_t stream) {
-    std::size_t index = 0;
-    const auto launch_if_chosen = [&]<class tile>() {
-        require_tile_of<tile>(mma_sync_tiles[index]);
-        if (index++ != plan.tile) return;
+    frame::with_row<mma_sync_kernels>(plan.kernel, [&]<std::size_t row>() {
+        using tile = mma_tile<row>;
         if (plan.in_packets)
             launch_tile<tile, true>(plan, p, stream);
-        else if constexpr (takes_elements({tile::m, tile::n}))
+        else if constexpr (tile::of.takes_elements())
             launch_tile<tile, false>(plan, p, stream);
         else
-            throw std::logic_error("matmul: a plan has a tile that reads whole packets alone");
-    };
-    launch_if_chosen.template operator()<large_tile>();
-    launch_if_chosen.template operator()<small_tile>();
-    launch_if_chosen.template operator()<tall_tile>();
-    launch_if_chosen.template operator()<wide_tile>();
+            throw std::logic_error("matmul: a kernel that reads whole packets alone was chosen");
+    });
 }
 
 }  // namespace heddle::kernels::matmul

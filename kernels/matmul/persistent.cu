@@ -19,10 +19,7 @@ namespace heddle::kernels::matmul {
 
 template <class In, class Out>
 void launch_persistent(const plan& plan, const product<In, Out>& arguments, cudaStream_t stream) {
-    launch_tile_of<
-        persistent_tile<2, 256, 4, 1, extra::streams>, persistent_tile<2, 128, 6, 1, extra::streams>,
-        persistent_tile<1, 128, 8, 1, extra::streams>, persistent_tile<1, 64, 8, 1, extra::streams>>(
-        persistent_tiles, plan, arguments, stream);
+    launch_row_of<persistent_kernels>(plan, arguments, stream);
 }
 
 template void launch_persistent(const plan&, const product<half, half>&, cudaStream_t);

@@ -6,27 +6,23 @@
 #include "kernels/matmul/schedule.hpp"
 #include "kernels/matmul/warpgroup.cuh"
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <stdexcept>
 
 /// The kernel of the rungs `persistent`, `cluster_multicast`, `stream_k`, `fused` and `grouped`: operands of 16 bits, both of
 /// which wgmma reads from shared memory.
 namespace heddle::kernels::matmul {
 
-using frame::consumers_have, frame::extra;
-
-template <int consumers, int n, int stages, int cluster, extra extra = extra::nothing,
-          consumers_have have = consumers_have::one_tile, int halves = have == consumers_have::turns ? 2 : 1>
-using persistent_tile = frame::wgmma_tile<consumers, n, stages, cluster, extra, have, halves>;
-
 /// Boxes of the operands.
-template <class In, class Tile, bool a_k_major, bool b_k_major>
-struct product_mainloop : frame::wgmma_mainloop<In, Tile, a_k_major, b_k_major> {
-    using base = frame::wgmma_mainloop<In, Tile, a_k_major, b_k_major>;
-    using base::base;
-    using typename base::a_tile, typename base::b_tile, typename base::storage;
+template <class In, class Tile>
+struct product_mainloop : frame::wgmma_mainloop<In, Tile> {
+    using base = frame::wgmma_mainloop<In, Tile>;
+    using base::base, base::depth;
+    using typename base::storage;
+    template <bool k_major>
+    using a_tile = base::template a_tile<k_major>;
+    template <bool k_major>
+    using b_tile = base::template b_tile<k_major>;
 
     static __device__ void prefetch(const auto& p) {
         ptx::prefetch(p.a);
@@ -35,29 +31,42 @@ struct product_mainloop : frame::wgmma_mainloop<In, Tile, a_k_major, b_k_major> 
 
     static __device__ void load(storage& to, int stage, const auto& p, const frame::tile_place& from,
                                 ptx::mbarrier* full) {
-        ptx::arrive_and_expect(full, a_tile::bytes + b_tile::bytes);
-        const int k = from.load * a_tile::depth;
-        a_tile::template load<1>(to.a[stage], p.a, from.row, k, from.batch * p.a_batch_step, 0, full);
-        b_tile::template load<Tile::cluster>(to.b[stage], p.b, from.col, k, from.batch * p.b_batch_step,
-                                             from.rank, full);
+        in_order_of(p, [&]<bool a_k_major, bool b_k_major>() {
+            using of_a = a_tile<a_k_major>;
+            using of_b = b_tile<b_k_major>;
+            ptx::arrive_and_expect(full, of_a::bytes + of_b::bytes);
+            const int k = from.load * depth;
+            of_a::template load<1>(to.a[stage], p.a, from.row, k, from.batch * p.a_batch_step, 0, full);
+            of_b::template load<Tile::cluster>(to.b[stage], p.b, from.col, k, from.batch * p.b_batch_step,
+                                               from.rank, full);
+        });
+    }
+
+    template <int n>
+    __device__ void multiply(auto& kernel, const auto& p, int steps,
+                             float (&sums)[Tile::halves][n / 2]) const {
+        in_order_of(p, [&]<bool a_k_major, bool b_k_major>() {
+            base::template multiply_in_order<n, a_k_major, b_k_major>(kernel, steps, sums);
+        });
     }
 };
 
-template <class In, class Out, class Tile, bool a_k_major, bool b_k_major,
-          class Activation = matmul_activation>
+template <class In, class Out, class Tile, class Activation = matmul_activation>
 using persistent_kernel =
-    frame::tile_kernel<product_mainloop<In, Tile, a_k_major, b_k_major>,
-                       frame::boxed_epilogue<Out, Activation, Tile>,
+    frame::tile_kernel<product_mainloop<In, Tile>, frame::boxed_epilogue<Out, Activation, Tile>,
                        frame::one_product<typename frame::boxed_epilogue<Out, Activation, Tile>::product>>;
 
 /// The product, with the residual's map where it can have one.
-template <class Tile, bool a_k_major, bool b_k_major, class In, class Out, class Activation>
+template <class Tile, class In, class Out, class Activation>
 auto product_for(const product<In, Out, Activation>& arguments) {
-    using mainloop = product_mainloop<In, Tile, a_k_major, b_k_major>;
+    using mainloop = product_mainloop<In, Tile>;
     using epilogue = frame::boxed_epilogue<Out, Activation, Tile>;
-    typename epilogue::product result{
-        make_tensor_product<typename mainloop::a_tile, typename mainloop::b_tile, a_k_major, b_k_major>(
-            arguments, Tile::cluster, epilogue::out_cols)};
+    typename epilogue::product result{make_product(arguments)};
+    with_orders(result.a_k_major, result.b_k_major, [&]<bool a_k_major, bool b_k_major>() {
+        add_tensor_maps<typename mainloop::template a_tile<a_k_major>,
+                        typename mainloop::template b_tile<b_k_major>>(result, arguments, Tile::cluster,
+                                                                       epilogue::out_cols);
+    });
     if constexpr (Tile::has_epilogue) {
         const auto& e = result.epilogue;
         const matrix_view<const Out> residual(e.residual, result.m, result.n, e.residual_row_stride,
@@ -69,26 +78,16 @@ auto product_for(const product<In, Out, Activation>& arguments) {
     return result;
 }
 
-/// With the plan's tile, of those that the rung has.
-template <class... Tiles, std::size_t count, class In, class Out, class Activation>
-void launch_tile_of(const std::array<matmul_tile, count>& shapes, const plan& plan,
-                    const product<In, Out, Activation>& arguments, cudaStream_t stream) {
-    static_assert(sizeof...(Tiles) == count);
+/// The plan's row of these kernels.
+template <const auto& kernels, class In, class Out, class Activation>
+void launch_row_of(const plan& plan, const product<In, Out, Activation>& arguments, cudaStream_t stream) {
     const frame::tile_schedule schedule = schedule_of(plan);
-    std::size_t index = 0;
-    const auto launch_if_chosen = [&]<class Tile>() {
-        const matmul_tile& shape = shapes[index];
-        if (index++ != plan.tile) return;
-        require_tile_of<Tile>(shape);
-        with_orders(arguments, [&]<bool a_k_major, bool b_k_major>() {
-            frame::launch<persistent_kernel<In, Out, Tile, a_k_major, b_k_major, Activation>>(
-                {product_for<Tile, a_k_major, b_k_major>(arguments), schedule,
-                 shared_sums_in(arguments.workspace)},
-                schedule.workers, stream);
-        });
-    };
-    if (plan.tile >= count) throw std::logic_error("matmul: a plan has a tile that its rung lacks");
-    (launch_if_chosen.template operator()<Tiles>(), ...);
+    frame::with_row<kernels>(plan.kernel, [&]<std::size_t row>() {
+        using tile = frame::wgmma_tile<kernels, row>;
+        frame::launch<persistent_kernel<In, Out, tile, Activation>>(
+            {product_for<tile>(arguments), schedule, shared_sums_in(arguments.workspace)}, schedule.workers,
+            stream);
+    });
 }
 
 }  // namespace heddle::kernels::matmul

@@ -23,43 +23,37 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <stdexcept>
 
 namespace heddle::kernels::matmul {
 namespace {
 
-template <int warps_m_, int warps_n_, int slices_, int thread_m_, int thread_n_, int k_, int unrolled_,
-          int stages_, int blocks_per_sm_>
-struct tile_config {
+template <std::size_t row>
+struct tile_of {
+    static constexpr pipelined_kernel of = pipelined_kernels[row];
     static constexpr int lanes_m = 4;
     static constexpr int lanes_n = 8;
-    static constexpr int thread_m = thread_m_;
-    static constexpr int thread_n = thread_n_;
+    static constexpr int thread_m = of.thread_m;
+    static constexpr int thread_n = of.thread_n;
     static constexpr int warp_m = lanes_m * thread_m;
     static constexpr int warp_n = lanes_n * thread_n;
-    static constexpr int warps_n = warps_n_;
-    static constexpr int slices = slices_;  ///< of a stage along k, each of other warps
-    static constexpr int slice_threads = warps_m_ * warps_n_ * 32;
+    static constexpr int warps_n = of.warps_n;
+    static constexpr int slices = of.slices;  ///< of a stage along k, each of other warps
+    static constexpr int slice_threads = of.warps_m * warps_n * 32;
     static constexpr int threads = slices * slice_threads;
-    static constexpr int m = warps_m_ * warp_m;
-    static constexpr int n = warps_n_ * warp_n;
-    static constexpr int k = k_;
+    static constexpr int m = of.m();
+    static constexpr int n = of.n();
+    static constexpr int k = of.k;
     static constexpr int slice_k = k / slices;
-    static constexpr int unrolled = unrolled_;        ///< along k: more does not fit the instruction cache
+    static constexpr int unrolled = of.unrolled;
     static constexpr int turns = slice_k / unrolled;  ///< of the loop, for a stage
     static constexpr int kept_m = thread_m / slices;  ///< of a thread's rows, when the slices are added up
-    static constexpr int stages = stages_;
-    static constexpr int blocks_per_sm = blocks_per_sm_;
+    static constexpr int stages = of.stages;
+    static constexpr int blocks_per_sm = of.blocks_per_sm;
     static_assert(thread_m % 4 == 0 && thread_n % 4 == 0, "fragments are read four elements at a time");
     static_assert(thread_m % slices == 0 && k % slices == 0 && slice_k % unrolled == 0);
     static_assert(unrolled % 2 == 0, "two fragments take turns");
     static_assert(stages >= 3, "one stage is computed, one is filled, one has arrived");
 };
-
-using large_tile = tile_config<2, 2, 1, 16, 8, 16, 8, 4, 2>;   // 128 x 128 by 128 threads
-using medium_tile = tile_config<1, 2, 4, 16, 8, 16, 4, 6, 1>;  // 64 x 128 by 256 threads
-using small_tile = tile_config<1, 1, 8, 8, 8, 32, 4, 4, 1>;    // 32 x 64 by 256 threads
-using crowded_tile = tile_config<2, 2, 1, 8, 4, 32, 8, 3, 4>;  // 64 x 64 by 128 threads
 
 /// Adds up what the slices have. Each keeps some of its rows.
 template <class Tile>
@@ -227,19 +221,13 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_sm)
                 swapped({kept[i][j], kept[i][j + 1], kept[i][j + 2], kept[i][j + 3]});
 }
 
-/// What a block takes for the stages, or after them for the slices' sums.
-template <class Tile>
-constexpr int shared_bytes() {
-    constexpr int stages =
-        Tile::stages * (staged_operand<Tile, Tile::m>::size + staged_operand<Tile, Tile::n>::size);
-    constexpr int exchange = Tile::slices == 1 ? 0 : Tile::slices * Tile::m * Tile::n;
-    return std::max(stages, exchange) * static_cast<int>(sizeof(float));
-}
-
 template <class Tile, bool a_k_major, bool b_k_major, int width>
 void launch(const arguments& all, const matrix_view<const float>& a, const matrix_view<const float>& b,
             const tile_split& tiles, bool vector_store, cudaStream_t stream) {
-    constexpr int bytes = shared_bytes<Tile>();
+    constexpr int bytes = Tile::of.shared_bytes();
+    constexpr int of_stages =
+        Tile::stages * (staged_operand<Tile, Tile::m>::size + staged_operand<Tile, Tile::n>::size);
+    static_assert(Tile::slices > 1 || bytes == of_stages * static_cast<int>(sizeof(float)));
     const std::int64_t blocks =
         tiles.whole + (std::int64_t{tiles.down} * tiles.across - tiles.whole) * tiles.parts;
     for_each_grid(all, {blocks}, [&](const launch_extents& grid, const arguments& p) {
@@ -277,19 +265,8 @@ void launch_tile(const arguments& p, const tile_split& tiles, cudaStream_t strea
 
 void launch_pipelined(const plan& plan, const arguments& arguments, cudaStream_t stream) {
     const tile_split tiles = split_of(plan, arguments.workspace);
-    std::size_t index = 0;
-    const auto launch_if_chosen = [&]<class Tile>() {
-        const block_tile& shape = pipelined_tiles[index];
-        if (index++ != plan.tile) return;
-        if (shape.m != Tile::m || shape.n != Tile::n || shape.blocks_per_sm != Tile::blocks_per_sm ||
-            shape.shared_bytes != shared_bytes<Tile>())
-            throw std::logic_error("matmul: a kernel is not of its plan's tile");
-        launch_tile<Tile>(arguments, tiles, stream);
-    };
-    launch_if_chosen.template operator()<large_tile>();
-    launch_if_chosen.template operator()<medium_tile>();
-    launch_if_chosen.template operator()<small_tile>();
-    launch_if_chosen.template operator()<crowded_tile>();
+    frame::with_row<pipelined_kernels>(
+        plan.kernel, [&]<std::size_t row>() { launch_tile<tile_of<row>>(arguments, tiles, stream); });
 }
 
 }  // namespace heddle::kernels::matmul

@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <stdexcept>
 
 namespace heddle::kernels::matmul {
 
@@ -20,12 +19,6 @@ inline frame::tile_schedule schedule_of(const plan& plan) {
 inline frame::shared_sums shared_sums_in(const product_workspace& workspace) {
     if (workspace.tickets == nullptr) return {};
     return {reinterpret_cast<float*>(workspace.scratch), workspace.tickets};
-}
-
-template <class Tile>
-void require_tile_of(const matmul_tile& shape) {
-    if (shape.m != Tile::m || shape.n != Tile::n || shape.blocks != Tile::cluster)
-        throw std::logic_error("matmul: a kernel is not of its plan's tile");
 }
 
 }  // namespace heddle::kernels::matmul

@@ -16,15 +16,24 @@
 #include "kernels/device/ptx/sync.cuh"
 #include "kernels/matmul/skinny.cuh"
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+
 namespace heddle::kernels::matmul {
 namespace {
 
-template <class In, class Tile, bool a_k_major, bool b_k_major>
+template <class In, class Tile>
 struct skinny_storage {
-    using a_tile = warpgroup_tile<In, Tile::m, a_k_major>;
-    using b_tile = warpgroup_tile<In, Tile::n, b_k_major>;
-    unsigned char a[Tile::stages][a_tile::bytes];
-    unsigned char b[Tile::stages][b_tile::bytes];
+    template <bool k_major>
+    using a_tile = warpgroup_tile<In, Tile::m, k_major>;
+    template <bool k_major>
+    using b_tile = warpgroup_tile<In, Tile::n, k_major>;
+    /// Boxes of B are 64 wide where its rows lie along n.
+    static constexpr bool takes_rows_of_b = Tile::n % warpgroup_m == 0;
+    unsigned char a[Tile::stages][std::max(a_tile<true>::bytes, a_tile<false>::bytes)];
+    unsigned char b[Tile::stages][b_tile<true>::bytes];
     /// From each block of the cluster its part of the packets that this block adds up.
     float4 received[Tile::received][Tile::consumers];
     stage_barriers<Tile::stages> barriers;
@@ -32,12 +41,19 @@ struct skinny_storage {
     bool is_last;
 };
 
-template <class In, class Out, class Tile, bool a_k_major, bool b_k_major>
+/// Calls function.operator()<a_k_major, b_k_major>() of an order that the tile takes.
+template <class Storage, class Product, class Function>
+__device__ void in_skinny_order_of(const Product& p, Function function) {
+    in_order_of(p, [&]<bool a_k_major, bool b_k_major>() {
+        if constexpr (b_k_major || Storage::takes_rows_of_b)
+            function.template operator()<a_k_major, b_k_major>();
+    });
+}
+
+template <class In, class Out, class Tile>
 __global__ void __launch_bounds__(Tile::threads, skinny_blocks_per_sm)
     skinny(const __grid_constant__ tensor_product<Out> p, const __grid_constant__ skinny_split s) {
-    using storage = skinny_storage<In, Tile, a_k_major, b_k_major>;
-    using a_tile = typename storage::a_tile;
-    using b_tile = typename storage::b_tile;
+    using storage = skinny_storage<In, Tile>;
     extern __shared__ __align__(1024) unsigned char bytes[];
     auto& shared = *reinterpret_cast<storage*>(bytes);
     if (threadIdx.x == Tile::consumers) {
@@ -64,9 +80,13 @@ __global__ void __launch_bounds__(Tile::threads, skinny_blocks_per_sm)
             for (int step = share.first; step < share.last; ++step, at.advance()) {
                 ptx::mbarrier* const full = &shared.barriers.full[at.stage];
                 ptx::wait(&shared.barriers.empty[at.stage], at.parity ^ 1);
-                ptx::arrive_and_expect(full, a_tile::bytes + b_tile::bytes);
-                a_tile::template load<1>(shared.a[at.stage], p.a, share.row, step * Tile::k, 0, 0, full);
-                b_tile::template load<1>(shared.b[at.stage], p.b, share.col, step * Tile::k, 0, 0, full);
+                in_skinny_order_of<storage>(p, [&]<bool a_k_major, bool b_k_major>() {
+                    using a_tile = storage::template a_tile<a_k_major>;
+                    using b_tile = storage::template b_tile<b_k_major>;
+                    ptx::arrive_and_expect(full, a_tile::bytes + b_tile::bytes);
+                    a_tile::template load<1>(shared.a[at.stage], p.a, share.row, step * Tile::k, 0, 0, full);
+                    b_tile::template load<1>(shared.b[at.stage], p.b, share.col, step * Tile::k, 0, 0, full);
+                });
             }
         ptx::sync_warp();
         if (cluster.blocks > 1) ptx::cluster_wait();
@@ -75,64 +95,66 @@ __global__ void __launch_bounds__(Tile::threads, skinny_blocks_per_sm)
                                            share.col + thread % 4 * 2);
         place_in_c.prefetch(p, cluster);
         float sums[Tile::n / 2];
-        int stage_before = 0;
-        for (int step = 0; step < share.last - share.first; ++step) {
-            ptx::wait(&shared.barriers.full[at.stage], at.parity);
-            const std::uint64_t a = a_tile::descriptor(shared.a[at.stage], 0);
-            const std::uint64_t b = b_tile::descriptor(shared.b[at.stage], 0);
-            ptx::wgmma_fence();
+        in_skinny_order_of<storage>(p, [&]<bool a_k_major, bool b_k_major>() {
+            using a_tile = storage::template a_tile<a_k_major>;
+            using b_tile = storage::template b_tile<b_k_major>;
 #pragma unroll
-            for (int i = 0; i < Tile::k / a_tile::step; ++i)
-                ptx::wgmma<In, Tile::n, a_k_major, b_k_major>(sums, a + i * a_tile::advance,
-                                                              b + i * b_tile::advance, step > 0 || i > 0);
-            ptx::wgmma_commit();
-            if (step > 0) {  // the products of the step before are done, those of this one run
-                ptx::wgmma_wait<1>();
-                if (thread == 0) ptx::arrive(&shared.barriers.empty[stage_before]);
+            for (float& sum : sums) sum = 0;
+            int stage_before = 0;
+            for (int step = 0; step < share.last - share.first; ++step) {
+                ptx::wait(&shared.barriers.full[at.stage], at.parity);
+                const std::uint64_t a = a_tile::descriptor(shared.a[at.stage], 0);
+                const std::uint64_t b = b_tile::descriptor(shared.b[at.stage], 0);
+                ptx::wgmma_fence();
+#pragma unroll
+                for (int i = 0; i < Tile::k / a_tile::step; ++i)
+                    ptx::wgmma<In, Tile::n, a_k_major, b_k_major>(sums, a + i * a_tile::advance,
+                                                                  b + i * b_tile::advance, true);
+                ptx::wgmma_commit();
+                if (step > 0) {  // the products of the step before are done, those of this one run
+                    ptx::wgmma_wait<1>();
+                    if (thread == 0) ptx::arrive(&shared.barriers.empty[stage_before]);
+                }
+                stage_before = at.stage;
+                at.advance();
             }
-            stage_before = at.stage;
-            at.advance();
-        }
-        ptx::wgmma_wait<0>();
-        ptx::wgmma_results(sums);
+            ptx::wgmma_wait<0>();
+            ptx::wgmma_results(sums);
+        });
         if (cluster.blocks > 1) ptx::cluster_wait();
         add_up<Tile>(p, s, cluster, share, place_in_c, is_plain, sums, shared.received, &shared.all_received,
                      shared.is_last);
     }
 }
 
-template <std::size_t index, int stages, class In, class Out>
-void launch_tile(const plan& plan, const product<In, Out>& arguments, cudaStream_t stream) {
-    constexpr skinny_shape shape = skinny_tiles[index];
-    using tile = skinny_tile<shape.n, shape.k, stages>;
-    with_orders(arguments, [&]<bool a_k_major, bool b_k_major>() {
-        // Boxes of B are 64 wide where its rows lie along n.
-        if constexpr (b_k_major || tile::n % warpgroup_m == 0) {
-            using storage = skinny_storage<In, tile, a_k_major, b_k_major>;
-            const auto p =
-                make_tensor_product<typename storage::a_tile, typename storage::b_tile, a_k_major, b_k_major>(
-                    arguments);
-            launch({.blocks = {plan.down * plan.across * plan.clusters * plan.cluster},
-                    .threads = {tile::threads},
-                    .shared_bytes = sizeof(storage),
-                    .shared_limit = sizeof(storage),
-                    .stream = stream,
-                    .cluster = plan.cluster,
-                    .begins_early = true},
-                   skinny<In, Out, tile, a_k_major, b_k_major>, p,
-                   skinny_split_of(plan, arguments.workspace));
-        }
+template <std::size_t row, class In, class Out>
+void launch_row(const plan& plan, const product<In, Out>& arguments, cudaStream_t stream) {
+    constexpr skinny_kernel of = skinny_kernels[row];
+    using tile = skinny_tile<of.n, of.k, of.stages>;
+    using storage = skinny_storage<In, tile>;
+    tensor_product<Out> p = make_product(arguments);
+    if (!p.b_k_major && !storage::takes_rows_of_b)
+        throw std::logic_error("matmul: a skinny kernel that needs B along k was chosen for another");
+    with_orders(p.a_k_major, p.b_k_major, [&]<bool a_k_major, bool b_k_major>() {
+        add_tensor_maps<typename storage::template a_tile<a_k_major>,
+                        typename storage::template b_tile<b_k_major>>(p, arguments);
     });
+    launch({.blocks = {plan.down * plan.across * plan.clusters * plan.cluster},
+            .threads = {tile::threads},
+            .shared_bytes = sizeof(storage),
+            .shared_limit = sizeof(storage),
+            .stream = stream,
+            .cluster = plan.cluster,
+            .begins_early = true},
+           skinny<In, Out, tile>, p, skinny_split_of(plan, arguments.workspace));
 }
 
 }  // namespace
 
 template <class In, class Out>
 void launch_skinny(const plan& plan, const product<In, Out>& arguments, cudaStream_t stream) {
-    if (plan.tile == 0)
-        launch_tile<0, 9>(plan, arguments, stream);
-    else
-        launch_tile<1, 6>(plan, arguments, stream);
+    frame::with_row<skinny_kernels>(plan.kernel,
+                                    [&]<std::size_t row>() { launch_row<row>(plan, arguments, stream); });
 }
 
 template void launch_skinny(const plan&, const product<half, half>&, cudaStream_t);

@@ -252,9 +252,9 @@ void launch_by_rows(const plan& plan, const arguments& p, cudaStream_t stream) {
                        skinny_float_shared_bytes, stream, skinny_by_rows<Tile>);
 }
 
-template <std::size_t index>
-void launch(const plan& plan, const arguments& p, cudaStream_t stream) {
-    constexpr int rows = skinny_float_rows[index];
+template <std::size_t row>
+void launch_row(const plan& plan, const arguments& p, cudaStream_t stream) {
+    constexpr int rows = skinny_float_kernels[row].rows;
     constexpr int line = 32, sector = 8;  // elements
     if (p.b.row_stride != 1) {
         if (plan.parts == 1)
@@ -274,9 +274,8 @@ void launch(const plan& plan, const arguments& p, cudaStream_t stream) {
 }  // namespace
 
 void launch_skinny_float(const plan& plan, const arguments& arguments, cudaStream_t stream) {
-    constexpr std::array launchers = {launch<0>, launch<1>, launch<2>};
-    static_assert(launchers.size() == skinny_float_rows.size());
-    launchers[plan.tile](plan, arguments, stream);
+    frame::with_row<skinny_float_kernels>(
+        plan.kernel, [&]<std::size_t row>() { launch_row<row>(plan, arguments, stream); });
 }
 
 }  // namespace heddle::kernels::matmul

@@ -111,7 +111,7 @@ void launch_order(const plan& plan, const arguments& arguments, cudaStream_t str
     using storage = skinny_tf32_storage<Tile, a_k_major>;
     using a_tile = typename storage::a_tile;
     using b_tile = typename storage::b_tile;
-    const auto p = make_tf32_product<a_tile, b_tile, a_k_major>(arguments);
+    const auto p = make_tf32_product<a_tile, b_tile>(arguments);
     launch({.blocks = {plan.down * plan.across * plan.clusters * plan.cluster},
             .threads = {Tile::threads},
             .shared_bytes = sizeof(storage),
@@ -122,10 +122,10 @@ void launch_order(const plan& plan, const arguments& arguments, cudaStream_t str
            skinny_tf32<Tile, a_k_major>, p, skinny_split_of(plan, arguments.workspace));
 }
 
-template <std::size_t index, int stages>
-void launch_tile(const plan& plan, const arguments& arguments, cudaStream_t stream) {
-    constexpr skinny_shape shape = skinny_tf32_tiles[index];
-    using tile = skinny_tile<shape.n, shape.k, stages>;
+template <std::size_t row>
+void launch_row(const plan& plan, const arguments& arguments, cudaStream_t stream) {
+    constexpr skinny_kernel of = skinny_tf32_kernels[row];
+    using tile = skinny_tile<of.n, of.k, of.stages>;
     has_tensor_rows(arguments.a) ? launch_order<tile, true>(plan, arguments, stream)
                                  : launch_order<tile, false>(plan, arguments, stream);
 }
@@ -133,9 +133,8 @@ void launch_tile(const plan& plan, const arguments& arguments, cudaStream_t stre
 }  // namespace
 
 void launch_skinny_tf32(const plan& plan, const arguments& arguments, cudaStream_t stream) {
-    constexpr std::array launchers = {launch_tile<0, 11>, launch_tile<1, 9>, launch_tile<2, 7>};
-    static_assert(launchers.size() == skinny_tf32_tiles.size());
-    launchers[plan.tile](plan, arguments, stream);
+    frame::with_row<skinny_tf32_kernels>(
+        plan.kernel, [&]<std::size_t row>() { launch_row<row>(plan, arguments, stream); });
 }
 
 }  // namespace heddle::kernels::matmul

@@ -62,7 +62,7 @@ __global__ void __launch_bounds__(threads)
 
 }  // namespace
 
-void launch_add_up(const plan& plan, const arguments& arguments, const block_tile& tile,
+void launch_add_up(const plan& plan, const arguments& arguments, const block_kernel& tile,
                    cudaStream_t stream) {
     const std::int64_t packets = plan.shared() * tile.m * tile.n / 4;
     const int adders = plan.adders;
@@ -78,7 +78,7 @@ void launch_add_up(const plan& plan, const arguments& arguments, const block_til
 
 void launch_split_k(const plan& plan, const arguments& arguments, cudaStream_t stream) {
     launch_pipelined(plan, arguments, stream);
-    if (plan.parts > 1) launch_add_up(plan, arguments, pipelined_tiles[plan.tile], stream);
+    if (plan.parts > 1) launch_add_up(plan, arguments, pipelined_kernels[plan.kernel].block(), stream);
 }
 
 }  // namespace heddle::kernels::matmul

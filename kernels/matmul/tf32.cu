@@ -14,19 +14,14 @@
 
 #include "kernels/matmul/tf32_tiles.cuh"
 
-#include <array>
+#include <cstddef>
 
 namespace heddle::kernels::matmul {
 
 void launch_tf32(const plan& plan, const arguments& arguments, cudaStream_t stream) {
-    constexpr std::array launchers = {launch_tf32_tile<tf32_tile<2, 256, 4>, matmul_activation>,
-                                      launch_tf32_tile<tf32_tile<2, 192, 5>, matmul_activation>,
-                                      launch_tf32_tile<tf32_tile<2, 128, 6>, matmul_activation>,
-                                      launch_tf32_tile<tf32_tile<1, 128, 8>, matmul_activation>,
-                                      launch_tf32_tile<tf32_tile<1, 128, 8, 2>, matmul_activation>,
-                                      launch_tf32_tile<tf32_tile<1, 64, 12>, matmul_activation>};
-    static_assert(launchers.size() == tf32_tiles.size());
-    launchers.at(plan.tile)(plan, arguments, stream);
+    frame::with_row<tf32_kernels>(plan.kernel, [&]<std::size_t row>() {
+        launch_tf32_tile<tf32_tile<tf32_kernels, row>>(plan, arguments, stream);
+    });
 }
 
 }  // namespace heddle::kernels::matmul

@@ -12,13 +12,14 @@ namespace heddle::kernels::matmul {
 
 /// The tensor memory accelerator rounds to TF32 on its way, where wgmma itself would cut off. One block of `b_parts` loads a part
 /// of each tile of B.
-template <class A, class B, bool a_k_major, class Activation>
+template <class A, class B, class Activation>
 tensor_product<float, Activation> make_tf32_product(const product<float, float, Activation>& p,
                                                     int b_parts = 1) {
     constexpr auto rounded = CU_TENSOR_MAP_DATA_TYPE_TFLOAT32;
     tensor_product<float, Activation> result = make_product(p);
     const batch_strides& s = p.batch;
-    result.a = make_tensor_map(a_k_major ? p.a : transposed(p.a), A::box_rows, A::row, s.count, s.a, rounded);
+    result.a =
+        make_tensor_map(result.a_k_major ? p.a : transposed(p.a), A::box_rows, A::row, s.count, s.a, rounded);
     result.b = make_tensor_map(transposed(p.b), B::box_rows / b_parts, B::row, s.count, s.b, rounded);
     return result;
 }
@@ -80,6 +81,9 @@ __device__ void multiply_tf32(const a_of_thread<tile_m, k_major>& mine, const St
         for (int i = 0; i < instructions; ++i)
             mine.read(shared.a[at.stage], half * instructions + i, a[half][i]);
     };
+    // Zeros, as in wgmma_mainloop.cuh.
+#pragma unroll
+    for (float& sum : sums) sum = 0;
     wait();
     read(0);
     int stage_before = 0;
@@ -89,8 +93,7 @@ __device__ void multiply_tf32(const a_of_thread<tile_m, k_major>& mine, const St
             ptx::wgmma_fence();
 #pragma unroll
             for (int i = 0; i < instructions; ++i)
-                ptx::wgmma_tf32<n>(sums, a[half][i], b + (half * instructions + i) * B::advance,
-                                   step > 0 || half > 0 || i > 0);
+                ptx::wgmma_tf32<n>(sums, a[half][i], b + (half * instructions + i) * B::advance, true);
             ptx::wgmma_commit();
             ptx::wgmma_wait<1>();
         };

@@ -12,11 +12,10 @@
 namespace heddle::kernels::matmul {
 
 /// Straight from registers, in pairs of neighbours, or by way of shared memory.
-template <class Tile, bool a_k_major, class Activation>
+template <class Tile, class Activation>
 struct tf32_epilogue {
     using product = tensor_product<float, Activation>;
     using result = matmul::result<float, Activation>;
-    using a_elements = a_of_thread<Tile::m, a_k_major>;
     /// C is staged in chunks of 64 x 32, which is in lines of either, at pitches for which threads write to different banks.
     static constexpr int long_pitch = warpgroup_m + 2, short_pitch = chunk_cols + 4;
     static constexpr int staged_floats = warpgroup_m * short_pitch;
@@ -31,9 +30,13 @@ struct tf32_epilogue {
     storage& shared;
     int group;
     int thread = static_cast<int>(threadIdx.x) % warpgroup_threads;
+    int apart;  ///< from a thread's first row to its second
 
     __device__ tf32_epilogue(const product& p, storage& shared, int group)
-        : p(p), shared(shared), group(group) {}
+        : p(p),
+          shared(shared),
+          group(group),
+          apart(p.a_k_major ? a_of_thread<Tile::m, true>::apart : a_of_thread<Tile::m, false>::apart) {}
 
     static __device__ void prefetch(const product&) {}
     static __device__ void init(storage&) {}
@@ -53,15 +56,15 @@ struct tf32_epilogue {
     template <int n>
     __device__ void store(int /*half*/, const frame::sums_place& place, const float (&sums)[n / 2]) const {
         const int row = place.row, col = place.col;
-        const a_elements mine(group, thread);
         const result c = result_of(p, place.batch);
         const bool down = c.row_stride == 1;
-        const bool neighbours = (down && a_elements::apart == 1) || c.col_stride == 1;
+        const bool neighbours = (down && apart == 1) || c.col_stride == 1;
         const std::int64_t line_stride = down ? c.col_stride : c.row_stride;
         const bool in_pairs = neighbours && line_stride % 2 == 0 &&
                               reinterpret_cast<std::uintptr_t>(c.data) % sizeof(float2) == 0;
         const bool is_inside = row + warpgroup_m <= c.rows && col + n <= c.cols;
-        const int first_row = mine.row();
+        const int first_row = p.a_k_major ? a_of_thread<Tile::m, true>(group, thread).row()
+                                          : a_of_thread<Tile::m, false>(group, thread).row();
         if constexpr (std::is_same_v<Activation, matmul_activation>)
             if (c.beta == 0) {
                 const auto pairs = [&]<bool finishes>() {
@@ -101,12 +104,11 @@ struct tf32_epilogue {
                                 const float (&sums)[n / 2]) const {
         const auto& e = c.epilogue;
         float* const begin = c.data + row * c.row_stride + col * c.col_stride;
-        float* const second = begin + (down ? c.col_stride : a_elements::apart * c.row_stride);
+        float* const second = begin + (down ? c.col_stride : apart * c.row_stride);
         float of_rows[2]{};
         if (finishes && e.column_bias != nullptr)
 #pragma unroll
-            for (int i = 0; i < 2; ++i)
-                of_rows[i] = e.column_bias[(row + i * a_elements::apart) * e.column_bias_stride];
+            for (int i = 0; i < 2; ++i) of_rows[i] = e.column_bias[(row + i * apart) * e.column_bias_stride];
 #pragma unroll
         for (int j = 0; j < n / 8; ++j) {
             float of_cols[2]{};
@@ -141,7 +143,7 @@ struct tf32_epilogue {
         if (e.column_bias != nullptr)
 #pragma unroll
             for (int i = 0; i < chunk_sums; ++i) {
-                const int r = row + i % 4 / 2 * a_elements::apart;
+                const int r = row + i % 4 / 2 * apart;
                 if (r < c.rows) values[i] += e.column_bias[r * e.column_bias_stride];
             }
     }
@@ -179,7 +181,7 @@ struct tf32_epilogue {
     template <bool down>
     __device__ float& staged(int thread_row, int i) const {
         using part = chunk_part<down>;
-        const int r = thread_row + i % 4 / 2 * a_elements::apart;
+        const int r = thread_row + i % 4 / 2 * apart;
         const int s = i / 4 * 8 + thread % 4 * 2 + i % 2;
         return shared.staged[group][r * part::to_row + s * part::to_col];
     }
@@ -249,7 +251,7 @@ struct tf32_epilogue {
                 for (int i = 0; i < chunk_sums; ++i) x[i] = fmaf(factor, staged<down>(thread_row, i), x[i]);
             };
             const auto place = [&](int i) {
-                const int r = row + thread_row + i % 4 / 2 * a_elements::apart;
+                const int r = row + thread_row + i % 4 / 2 * apart;
                 const int s = col + first + i / 4 * 8 + thread % 4 * 2 + i % 2;
                 return element_place{r, s, r < c.rows && s < c.cols};
             };

@@ -1,39 +1,45 @@
 #pragma once
 
-#include "kernels/frame/warp_specialized.cuh"
+#include "kernels/frame/wgmma_mainloop.cuh"
 #include "kernels/matmul/launch.hpp"
 #include "kernels/matmul/schedule.hpp"
 #include "kernels/matmul/tf32_epilogue.cuh"
 
+#include <cstddef>
+
 /// The kernel of the rung `tf32` that goes from tile to tile.
 namespace heddle::kernels::matmul {
 
-template <int consumers_, int n_, int stages_, int cluster_ = 1>
-struct tf32_tile : frame::tile_defaults {
-    static constexpr int consumers = consumers_;
-    static constexpr int m = consumers * warpgroup_m;
-    static constexpr int n = n_;
+template <const auto& kernels, std::size_t row>
+struct tf32_tile : frame::wgmma_tile<kernels, row> {
     static constexpr int k = tf32_k;
-    static constexpr int stages = stages_;
-    static constexpr int cluster = cluster_;
 };
 
-template <class Tile, bool a_k_major>
+template <class Tile>
 struct tf32_mainloop : frame::mainloop_defaults {
     using tile = Tile;
-    using a_tile = warpgroup_tile<float, Tile::m, a_k_major>;
+    template <bool k_major>
+    using a_tile = warpgroup_tile<float, Tile::m, k_major>;
     using b_tile = warpgroup_tile<float, Tile::n, true>;
-    static_assert(a_tile::depth == Tile::k && b_tile::depth == Tile::k);
+    static constexpr int a_bytes = a_tile<true>::bytes;
+    static_assert(a_tile<false>::bytes == a_bytes);
+    static_assert(a_tile<true>::depth == Tile::k && b_tile::depth == Tile::k);
     static constexpr int narrow = tf32_narrow;
 
     struct storage {
-        unsigned char a[Tile::stages][a_tile::bytes];
+        unsigned char a[Tile::stages][a_bytes];
         unsigned char b[Tile::stages][b_tile::bytes];
     };
 
-    a_of_thread<Tile::m, a_k_major> mine;
+    int group, thread;
 
-    __device__ tf32_mainloop(int group, int thread) : mine(group, thread) {}
+    __device__ tf32_mainloop(int group, int thread) : group(group), thread(thread) {}
+
+    /// Calls function.operator()<a_k_major>().
+    template <class Function>
+    static __device__ void in_order(bool a_k_major, Function function) {
+        a_k_major ? function.template operator()<true>() : function.template operator()<false>();
+    }
 
     static __device__ void prefetch(const auto& p) {
         ptx::prefetch(p.a);
@@ -42,36 +48,39 @@ struct tf32_mainloop : frame::mainloop_defaults {
 
     static __device__ void load(storage& to, int stage, const auto& p, const frame::tile_place& from,
                                 ptx::mbarrier* full) {
-        ptx::arrive_and_expect(full, a_tile::bytes + b_tile::bytes);
+        ptx::arrive_and_expect(full, a_bytes + b_tile::bytes);
         const int k = from.load * Tile::k;
-        a_tile::template load<1>(to.a[stage], p.a, from.row, k, from.batch * p.a_batch_step, 0, full);
+        in_order(p.a_k_major, [&]<bool a_k_major>() {
+            a_tile<a_k_major>::template load<1>(to.a[stage], p.a, from.row, k, from.batch * p.a_batch_step, 0,
+                                                full);
+        });
         b_tile::template load<Tile::cluster>(to.b[stage], p.b, from.col, k, from.batch * p.b_batch_step,
                                              from.rank, full);
     }
 
     template <int n>
-    __device__ void multiply(auto& kernel, int steps, float (&sums)[1][n / 2]) const {
-        multiply_tf32<n, b_tile>(
-            mine, kernel.shared.stages, kernel.at, steps, sums[0], [&] { kernel.wait(); },
-            [&](int stage) { kernel.release(stage); });
+    __device__ void multiply(auto& kernel, const auto& p, int steps, float (&sums)[1][n / 2]) const {
+        in_order(p.a_k_major, [&]<bool a_k_major>() {
+            multiply_tf32<n, b_tile>(
+                a_of_thread<Tile::m, a_k_major>(group, thread), kernel.shared.stages, kernel.at, steps,
+                sums[0], [&] { kernel.wait(); }, [&](int stage) { kernel.release(stage); });
+        });
     }
 
     __device__ void end() const {}
 };
 
-template <class Tile, bool a_k_major, class Activation = matmul_activation>
-using tf32_kernel =
-    frame::tile_kernel<tf32_mainloop<Tile, a_k_major>, tf32_epilogue<Tile, a_k_major, Activation>,
-                       frame::one_product<tensor_product<float, Activation>>>;
+template <class Tile, class Activation = matmul_activation>
+using tf32_kernel = frame::tile_kernel<tf32_mainloop<Tile>, tf32_epilogue<Tile, Activation>,
+                                       frame::one_product<tensor_product<float, Activation>>>;
 
 template <class Tile, class Activation>
 void launch_tf32_tile(const plan& plan, const product<float, float, Activation>& p, cudaStream_t stream) {
-    require_tile_of<Tile>(tf32_tiles[plan.tile]);
+    using mainloop = tf32_mainloop<Tile>;
     const frame::tile_schedule schedule = schedule_of(plan);
     const auto launch_order = [&]<bool a_k_major>() {
-        using mainloop = tf32_mainloop<Tile, a_k_major>;
-        frame::launch<tf32_kernel<Tile, a_k_major, Activation>>(
-            {make_tf32_product<typename mainloop::a_tile, typename mainloop::b_tile, a_k_major>(
+        frame::launch<tf32_kernel<Tile, Activation>>(
+            {make_tf32_product<typename mainloop::template a_tile<a_k_major>, typename mainloop::b_tile>(
                  p, Tile::cluster),
              schedule, shared_sums_in(p.workspace)},
             schedule.workers, stream);
@@ -80,15 +89,12 @@ void launch_tf32_tile(const plan& plan, const product<float, float, Activation>&
                          : launch_order.template operator()<false>();
 }
 
-/// The tile of the kernel with a user's function. Nobody shares it: no workspace comes here.
-struct tf32_function_tile : tf32_tile<2, 128, 6> {
-    static constexpr bool streams = false;
-};
+using tf32_function_tile = tf32_tile<tf32_with_function, 0>;
 
 /// Whether it is compiled for the current device.
 template <class Activation>
 bool has_tf32_kernel() {
-    return frame::is_compiled<tf32_kernel<tf32_function_tile, true, Activation>>();
+    return frame::is_compiled<tf32_kernel<tf32_function_tile, Activation>>();
 }
 
 template <class Activation>

@@ -19,15 +19,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <stdexcept>
 
 namespace heddle::kernels::matmul {
 namespace {
-
-using tile_of_8 = thin_tile<4, 1, 2, 8>;
-using tile_of_16 = thin_tile<4, 1, 2, 16>;
-using tile_of_32 = thin_tile<2, 2, 4, 16>;
-using tile_of_64 = thin_tile<1, 4, 4, 16>;
 
 /// Adds `depth` products, a multiple of four, to a thread's sums.
 template <class Tile, bool a_k_major>
@@ -179,18 +173,8 @@ void launch_tile(const plan& plan, const arguments& p, cudaStream_t stream) {
 }  // namespace
 
 void launch_thin(const plan& plan, const arguments& arguments, cudaStream_t stream) {
-    std::size_t index = 0;
-    const auto launch_if_chosen = [&]<class Tile>() {
-        const block_tile& shape = thin_tiles[index];
-        if (index++ != plan.tile) return;
-        if (shape.m != Tile::m || shape.n != Tile::n || shape.blocks_per_sm != Tile::blocks_per_sm)
-            throw std::logic_error("matmul: a kernel is not of its plan's tile");
-        launch_tile<Tile>(plan, arguments, stream);
-    };
-    launch_if_chosen.template operator()<tile_of_64>();
-    launch_if_chosen.template operator()<tile_of_32>();
-    launch_if_chosen.template operator()<tile_of_16>();
-    launch_if_chosen.template operator()<tile_of_8>();
+    frame::with_row<thin_kernels>(
+        plan.kernel, [&]<std::size_t row>() { launch_tile<thin_tile<row>>(plan, arguments, stream); });
 }
 
 }  // namespace heddle::kernels::matmul

@@ -5,23 +5,25 @@
 #include "kernels/matmul/tile_lines.cuh"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 
 /// The tiles of the rung `thin`: how A and B come into shared memory, and how C leaves it.
 namespace heddle::kernels::matmul {
 
-template <int warps_m, int warps_n, int thread_m_, int thread_n_>
+template <std::size_t row>
 struct thin_tile {
-    static constexpr int thread_m = thread_m_;
-    static constexpr int thread_n = thread_n_;
-    static constexpr int warps_across = warps_n;
+    static constexpr thin_kernel of = thin_kernels[row];
+    static constexpr int thread_m = of.thread_m;
+    static constexpr int thread_n = of.thread_n;
+    static constexpr int warps_across = of.warps_n;
     static constexpr int warp_m = 32 * thread_m;
-    static constexpr int threads = warps_m * warps_n * 32;
-    static constexpr int m = warps_m * warp_m;
-    static constexpr int n = warps_n * thread_n;
+    static constexpr int threads = of.warps_m * of.warps_n * 32;
+    static constexpr int m = of.m();
+    static constexpr int n = of.n();
     static constexpr int k = 16;
     static constexpr int stages = 3;
-    static constexpr int blocks_per_sm = 3;
+    static constexpr int blocks_per_sm = of.block().blocks_per_sm;
     static constexpr int gap = 4;  ///< keeps packets of neighbouring lines in different banks
     static constexpr int b_stride = n + gap;
     static constexpr int b_size = k * b_stride;

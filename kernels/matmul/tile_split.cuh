@@ -48,6 +48,7 @@ struct tile_part {
 };
 
 /// Adds up what the parts of tiles left, by a kernel that may be there before they are done.
-void launch_add_up(const plan& plan, const arguments& arguments, const block_tile& tile, cudaStream_t stream);
+void launch_add_up(const plan& plan, const arguments& arguments, const block_kernel& tile,
+                   cudaStream_t stream);
 
 }  // namespace heddle::kernels::matmul

@@ -266,7 +266,7 @@ void launch_tma_pipelined(const plan& plan, const arguments& arguments, cudaStre
             .begins_early = true},
            tma_pipelined, operand_of(arguments.a), operand_of(transposed(arguments.b)), arguments,
            stores_packets, tiles);
-    if (plan.parts > 1) launch_add_up(plan, arguments, tma_pipelined_tile, stream);
+    if (plan.parts > 1) launch_add_up(plan, arguments, tma_pipelined_kernel, stream);
 }
 
 }  // namespace heddle::kernels::matmul

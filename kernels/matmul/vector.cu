@@ -271,7 +271,7 @@ void launch_vector(const plan& plan, const product<In, Out>& arguments, cudaStre
     for_each_grid(arguments, {plan.down * plan.parts}, [&](const launch_extents& grid, const auto& p) {
         launch_config config{.blocks = grid, .threads = {threads}, .stream = stream};
         if (!in_memory) config.cluster = plan.parts;
-        switch (static_cast<vector_kind>(plan.tile)) {
+        switch (static_cast<vector_kind>(plan.kernel)) {
             case vector_kind::rows:
                 return launch(config, vector_by_rows<1, In, Out>, p, split);
             case vector_kind::short_rows:

@@ -29,20 +29,17 @@ struct tile {
     static constexpr int consumer_registers = 232;
 };
 
-template <class A, class B>
 struct shared_storage {
-    unsigned char a[tile::stages][A::bytes];
-    unsigned char b[tile::stages][B::bytes];
+    unsigned char a[tile::stages][tile::m * swizzle_bytes];
+    unsigned char b[tile::stages][tile::n * swizzle_bytes];
     stage_barriers<tile::stages> barriers;
 };
 
-template <class In, class Out, bool a_k_major, bool b_k_major>
+template <class In, class Out>
 __global__ void __launch_bounds__(tile::threads, 1)
     warp_specialized(const __grid_constant__ tensor_product<Out> p) {
-    using a_tile = warpgroup_tile<In, tile::m, a_k_major>;
-    using b_tile = warpgroup_tile<In, tile::n, b_k_major>;
     extern __shared__ __align__(1024) unsigned char storage[];
-    auto& shared = *reinterpret_cast<shared_storage<a_tile, b_tile>*>(storage);
+    auto& shared = *reinterpret_cast<shared_storage*>(storage);
     if (threadIdx.x == 0) shared.barriers.init(1, tile::consumers);
     ptx::sync_threads();
 
@@ -56,33 +53,41 @@ __global__ void __launch_bounds__(tile::threads, 1)
     if (threadIdx.x < warpgroup_threads) {  // load
         ptx::release_registers<tile::producer_registers>();
         if (threadIdx.x > 0) return;
-        for (int step = 0; step < steps; ++step, at.advance()) {
-            ptx::mbarrier* const full = &shared.barriers.full[at.stage];
-            ptx::wait(&shared.barriers.empty[at.stage], at.parity ^ 1);
-            ptx::arrive_and_expect(full, a_tile::bytes + b_tile::bytes);
-            a_tile::template load<1>(shared.a[at.stage], p.a, row, step * tile::k, 0, 0, full);
-            b_tile::template load<1>(shared.b[at.stage], p.b, col, step * tile::k, 0, 0, full);
-        }
+        in_order_of(p, [&]<bool a_k_major, bool b_k_major>() {
+            using a_tile = warpgroup_tile<In, tile::m, a_k_major>;
+            using b_tile = warpgroup_tile<In, tile::n, b_k_major>;
+            for (int step = 0; step < steps; ++step, at.advance()) {
+                ptx::mbarrier* const full = &shared.barriers.full[at.stage];
+                ptx::wait(&shared.barriers.empty[at.stage], at.parity ^ 1);
+                ptx::arrive_and_expect(full, a_tile::bytes + b_tile::bytes);
+                a_tile::template load<1>(shared.a[at.stage], p.a, row, step * tile::k, 0, 0, full);
+                b_tile::template load<1>(shared.b[at.stage], p.b, col, step * tile::k, 0, 0, full);
+            }
+        });
         return;
     }
 
     // compute
     ptx::claim_registers<tile::consumer_registers>();
     const int group = threadIdx.x / warpgroup_threads - 1;
-    float sums[tile::n / 2];
-    for (int step = 0; step < steps; ++step, at.advance()) {
-        ptx::wait(&shared.barriers.full[at.stage], at.parity);
-        const std::uint64_t a = a_tile::descriptor(shared.a[at.stage], group * warpgroup_m);
-        const std::uint64_t b = b_tile::descriptor(shared.b[at.stage], 0);
-        ptx::wgmma_fence();
+    float sums[tile::n / 2] = {};
+    in_order_of(p, [&]<bool a_k_major, bool b_k_major>() {
+        using a_tile = warpgroup_tile<In, tile::m, a_k_major>;
+        using b_tile = warpgroup_tile<In, tile::n, b_k_major>;
+        for (int step = 0; step < steps; ++step, at.advance()) {
+            ptx::wait(&shared.barriers.full[at.stage], at.parity);
+            const std::uint64_t a = a_tile::descriptor(shared.a[at.stage], group * warpgroup_m);
+            const std::uint64_t b = b_tile::descriptor(shared.b[at.stage], 0);
+            ptx::wgmma_fence();
 #pragma unroll
-        for (int i = 0; i < tile::k / a_tile::step; ++i)
-            ptx::wgmma<In, tile::n, a_k_major, b_k_major>(sums, a + i * a_tile::advance,
-                                                          b + i * b_tile::advance, step > 0 || i > 0);
-        ptx::wgmma_commit();
-        ptx::wgmma_wait<0>();
-        if (threadIdx.x % warpgroup_threads == 0) ptx::arrive(&shared.barriers.empty[at.stage]);
-    }
+            for (int i = 0; i < tile::k / a_tile::step; ++i)
+                ptx::wgmma<In, tile::n, a_k_major, b_k_major>(sums, a + i * a_tile::advance,
+                                                              b + i * b_tile::advance, true);
+            ptx::wgmma_commit();
+            ptx::wgmma_wait<0>();
+            if (threadIdx.x % warpgroup_threads == 0) ptx::arrive(&shared.barriers.empty[at.stage]);
+        }
+    });
 
     ptx::wgmma_results(sums);
 
@@ -94,17 +99,17 @@ __global__ void __launch_bounds__(tile::threads, 1)
 
 template <class T>
 void launch_warp_specialized(const plan&, const product<T, T>& arguments, cudaStream_t stream) {
-    with_orders(arguments, [&]<bool a_k_major, bool b_k_major>() {
-        using a_tile = warpgroup_tile<T, tile::m, a_k_major>;
-        using b_tile = warpgroup_tile<T, tile::n, b_k_major>;
-        const auto p = make_tensor_product<a_tile, b_tile, a_k_major, b_k_major>(arguments);
-        launch({.blocks = {tile_count(arguments, tile::m, tile::n)},
-                .threads = {tile::threads},
-                .shared_bytes = sizeof(shared_storage<a_tile, b_tile>),
-                .shared_limit = sizeof(shared_storage<a_tile, b_tile>),
-                .stream = stream},
-               warp_specialized<T, T, a_k_major, b_k_major>, p);
+    tensor_product<T> p = make_product(arguments);
+    with_orders(p.a_k_major, p.b_k_major, [&]<bool a_k_major, bool b_k_major>() {
+        add_tensor_maps<warpgroup_tile<T, tile::m, a_k_major>, warpgroup_tile<T, tile::n, b_k_major>>(
+            p, arguments);
     });
+    launch({.blocks = {tile_count(arguments, tile::m, tile::n)},
+            .threads = {tile::threads},
+            .shared_bytes = sizeof(shared_storage),
+            .shared_limit = sizeof(shared_storage),
+            .stream = stream},
+           warp_specialized<T, T>, p);
 }
 
 template void launch_warp_specialized(const plan&, const product<half, half>&, cudaStream_t);

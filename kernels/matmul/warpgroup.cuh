@@ -46,9 +46,15 @@ void with_orders(bool a_k_major, bool b_k_major, Function function) {
                   : function.template operator()<false, false>();
 }
 
-template <class In, class Out, class Activation, class Function>
-void with_orders(const product<In, Out, Activation>& p, Function function) {
-    with_orders(has_tensor_rows(p.a), !has_tensor_rows(p.b), function);
+/// The same of a product's orders, on the device.
+template <class Product, class Function>
+__device__ void in_order_of(const Product& p, Function function) {
+    if (p.a_k_major)
+        p.b_k_major ? function.template operator()<true, true>()
+                    : function.template operator()<true, false>();
+    else
+        p.b_k_major ? function.template operator()<false, true>()
+                    : function.template operator()<false, false>();
 }
 
 /// The product without its tensor maps, which depend on the kernel's tiles.
@@ -63,29 +69,27 @@ tensor_product<Out, Activation> make_product(const product<In, Out, Activation>&
             .m = static_cast<int>(p.c.rows),
             .n = static_cast<int>(p.c.cols),
             .k = static_cast<int>(p.a.cols),
+            .a_k_major = has_tensor_rows(p.a),
+            .b_k_major = !has_tensor_rows(p.b),
             .alpha = p.alpha,
             .beta = p.beta,
             .epilogue = p.epilogue};
 }
 
-/// `b_parts` blocks load a part of each tile of B; boxes of C have `c_box_cols` columns.
-template <class A, class B, bool a_k_major, bool b_k_major, class In, class Out, class Activation>
-tensor_product<Out, Activation> make_tensor_product(const product<In, Out, Activation>& p, int b_parts = 1,
-                                                    int c_box_cols = swizzle_bytes /
-                                                                     static_cast<int>(sizeof(Out))) {
-    tensor_product<Out, Activation> result = make_product(p);
+/// Of tiles A and B. `b_parts` blocks load a part of each tile of B; boxes of C have `c_box_cols` columns.
+template <class A, class B, class In, class Out, class Activation>
+void add_tensor_maps(tensor_product<Out, Activation>& to, const product<In, Out, Activation>& p,
+                     int b_parts = 1, int c_box_cols = swizzle_bytes / static_cast<int>(sizeof(Out))) {
     const batch_strides& s = p.batch;
-    result.a = make_tensor_map(a_k_major ? p.a : transposed(p.a), A::box_rows, A::row, s.count, s.a);
-    result.b = make_tensor_map(b_k_major ? transposed(p.b) : p.b,
-                               b_k_major ? B::box_rows / b_parts : B::box_rows, B::row, s.count, s.b);
+    to.a = make_tensor_map(to.a_k_major ? p.a : transposed(p.a), A::box_rows, A::row, s.count, s.a);
+    to.b = make_tensor_map(to.b_k_major ? transposed(p.b) : p.b,
+                           to.b_k_major ? B::box_rows / b_parts : B::box_rows, B::row, s.count, s.b);
     const bool steps_whole = s.c * std::int64_t{sizeof(Out)} % tensor_alignment == 0;
-    if (has_tensor_rows(p.c) && steps_whole) {
-        result.c = make_tensor_map(p.c, warpgroup_m, c_box_cols, s.count, s.c);
-        // Stores are of 16 bytes, also where the matrix ends within them.
-        const bool ends_whole = p.c.cols * std::int64_t{sizeof(Out)} % tensor_alignment == 0;
-        result.c_map_cols = ends_whole ? std::numeric_limits<int>::max() : static_cast<int>(p.c.cols);
-    }
-    return result;
+    if (!has_tensor_rows(p.c) || !steps_whole) return;
+    to.c = make_tensor_map(p.c, warpgroup_m, c_box_cols, s.count, s.c);
+    // Stores are of 16 bytes, also where the matrix ends within them.
+    const bool ends_whole = p.c.cols * std::int64_t{sizeof(Out)} % tensor_alignment == 0;
+    to.c_map_cols = ends_whole ? std::numeric_limits<int>::max() : static_cast<int>(p.c.cols);
 }
 
 }  // namespace heddle::kernels::matmul

@@ -22,20 +22,17 @@ struct tile {
     static constexpr int k = 64;
 };
 
-template <class A, class B>
 struct shared_storage {
-    unsigned char a[A::bytes];
-    unsigned char b[B::bytes];
+    unsigned char a[tile::m * swizzle_bytes];
+    unsigned char b[tile::n * swizzle_bytes];
     ptx::mbarrier full;
 };
 
-template <class In, class Out, bool a_k_major, bool b_k_major>
+template <class In, class Out>
 __global__ void __launch_bounds__(warpgroup_threads)
     wgmma_tma(const __grid_constant__ tensor_product<Out> p) {
-    using a_tile = warpgroup_tile<In, tile::m, a_k_major>;
-    using b_tile = warpgroup_tile<In, tile::n, b_k_major>;
     extern __shared__ __align__(1024) unsigned char storage[];
-    auto& shared = *reinterpret_cast<shared_storage<a_tile, b_tile>*>(storage);
+    auto& shared = *reinterpret_cast<shared_storage*>(storage);
     if (threadIdx.x == 0) {
         ptx::init(&shared.full, 1);
         ptx::fence_mbarrier_init();
@@ -47,32 +44,37 @@ __global__ void __launch_bounds__(warpgroup_threads)
     const int row = static_cast<int>(blockIdx.x / across) * tile::m;
     const int col = static_cast<int>(blockIdx.x % across) * tile::n;
 
-    float sums[tile::parts][tile::n / 2];
+    float sums[tile::parts][tile::n / 2] = {};
     const int steps = (p.k + tile::k - 1) / tile::k;
-    for (int step = 0; step < steps; ++step) {
-        // load
-        if (threadIdx.x == 0) {
-            ptx::arrive_and_expect(&shared.full, a_tile::bytes + b_tile::bytes);
-            a_tile::template load<1>(shared.a, p.a, row, step * tile::k, 0, 0, &shared.full);
-            b_tile::template load<1>(shared.b, p.b, col, step * tile::k, 0, 0, &shared.full);
-        }
-        ptx::wait(&shared.full, step % 2);
+    in_order_of(p, [&]<bool a_k_major, bool b_k_major>() {
+        using a_tile = warpgroup_tile<In, tile::m, a_k_major>;
+        using b_tile = warpgroup_tile<In, tile::n, b_k_major>;
+        static_assert(a_tile::bytes == sizeof(shared.a) && b_tile::bytes == sizeof(shared.b));
+        for (int step = 0; step < steps; ++step) {
+            // load
+            if (threadIdx.x == 0) {
+                ptx::arrive_and_expect(&shared.full, a_tile::bytes + b_tile::bytes);
+                a_tile::template load<1>(shared.a, p.a, row, step * tile::k, 0, 0, &shared.full);
+                b_tile::template load<1>(shared.b, p.b, col, step * tile::k, 0, 0, &shared.full);
+            }
+            ptx::wait(&shared.full, step % 2);
 
-        // compute
-        const std::uint64_t b = b_tile::descriptor(shared.b, 0);
-        ptx::wgmma_fence();
+            // compute
+            const std::uint64_t b = b_tile::descriptor(shared.b, 0);
+            ptx::wgmma_fence();
 #pragma unroll
-        for (int part = 0; part < tile::parts; ++part) {
-            const std::uint64_t a = a_tile::descriptor(shared.a, part * warpgroup_m);
+            for (int part = 0; part < tile::parts; ++part) {
+                const std::uint64_t a = a_tile::descriptor(shared.a, part * warpgroup_m);
 #pragma unroll
-            for (int i = 0; i < tile::k / a_tile::step; ++i)
-                ptx::wgmma<In, tile::n, a_k_major, b_k_major>(sums[part], a + i * a_tile::advance,
-                                                              b + i * b_tile::advance, step > 0 || i > 0);
+                for (int i = 0; i < tile::k / a_tile::step; ++i)
+                    ptx::wgmma<In, tile::n, a_k_major, b_k_major>(sums[part], a + i * a_tile::advance,
+                                                                  b + i * b_tile::advance, true);
+            }
+            ptx::wgmma_commit();
+            ptx::wgmma_wait<0>();
+            ptx::sync_threads();  // all have multiplied before the tiles are overwritten
         }
-        ptx::wgmma_commit();
-        ptx::wgmma_wait<0>();
-        ptx::sync_threads();  // all have multiplied before the tiles are overwritten
-    }
+    });
 
 #pragma unroll
     for (auto& of_part : sums) ptx::wgmma_results(of_part);
@@ -87,17 +89,17 @@ __global__ void __launch_bounds__(warpgroup_threads)
 
 template <class T>
 void launch_wgmma_tma(const plan&, const product<T, T>& arguments, cudaStream_t stream) {
-    with_orders(arguments, [&]<bool a_k_major, bool b_k_major>() {
-        using a_tile = warpgroup_tile<T, tile::m, a_k_major>;
-        using b_tile = warpgroup_tile<T, tile::n, b_k_major>;
-        const auto p = make_tensor_product<a_tile, b_tile, a_k_major, b_k_major>(arguments);
-        launch({.blocks = {tile_count(arguments, tile::m, tile::n)},
-                .threads = {warpgroup_threads},
-                .shared_bytes = sizeof(shared_storage<a_tile, b_tile>),
-                .shared_limit = sizeof(shared_storage<a_tile, b_tile>),
-                .stream = stream},
-               wgmma_tma<T, T, a_k_major, b_k_major>, p);
+    tensor_product<T> p = make_product(arguments);
+    with_orders(p.a_k_major, p.b_k_major, [&]<bool a_k_major, bool b_k_major>() {
+        add_tensor_maps<warpgroup_tile<T, tile::m, a_k_major>, warpgroup_tile<T, tile::n, b_k_major>>(
+            p, arguments);
     });
+    launch({.blocks = {tile_count(arguments, tile::m, tile::n)},
+            .threads = {warpgroup_threads},
+            .shared_bytes = sizeof(shared_storage),
+            .shared_limit = sizeof(shared_storage),
+            .stream = stream},
+           wgmma_tma<T, T>, p);
 }
 
 template void launch_wgmma_tma(const plan&, const product<half, half>&, cudaStream_t);

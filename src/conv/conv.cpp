@@ -1,6 +1,6 @@
+#include "kernels/conv/kernels.hpp"
 #include "kernels/conv/launch.hpp"
 #include "kernels/conv/plan/mma_sync.hpp"
-#include "kernels/conv/plan/tiles.hpp"
 #include "src/conv/rungs.hpp"
 #include "src/conv/validate.hpp"
 #include "src/format.hpp"
@@ -10,7 +10,6 @@
 #include <heddle/types.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -79,7 +78,6 @@ conv_problem problem_of(const tensor_view<const In>& input, const filter_view<co
             .is_matmul_epilogue = is_matmul_epilogue(epilogue),
             .residual = layout_of(described(epilogue).residual),
             .has_scratch = !options.workspace.empty() || options.scratch == scratch::pool,
-            .tile = options.tile,
             .precision = options.precision};
 }
 
@@ -100,60 +98,28 @@ void validate_call(const tensor_view<const In>& input, const filter_view<const I
                                 {"epilogue.residual", footprint_of(epilogue.residual)}});
 }
 
-/// The variant of mma_sync that takes a function.
-constexpr const char* elements = "elements";
-
-/// A rung that takes a function has some of its kernels compiled with it.
-/// @throws unsupported  the rung, or the tile or variant that is asked for, takes none
-void require_takes_function(const conv_options& options) {
+/// Whether a kernel is compiled with a user's function.
+bool takes_function(std::string_view kernel) {
     using namespace kernels::conv;
-    using enum conv_algorithm;
-    const auto refuse = [&](const char* takers) {
-        throw unsupported(detail::format("conv: {} takes a function in {}{}", to_string(options.algorithm),
-                                         takers,
-                                         detail::facts({detail::fact("variant", options.variant, ""),
-                                                        detail::fact("tile", options.tile, -1)})
-                                             .given()));
-    };
-    const int tile = options.tile;
-    constexpr auto& tiles = persistent_with_function;
-    switch (options.algorithm) {
-        case persistent:
-            static_assert(tiles == std::array<std::size_t, 3>{0, 3, 6});
-            if (tile >= 0 && std::ranges::find(tiles, static_cast<std::size_t>(tile)) == tiles.end())
-                refuse("its tiles 0, 3 and 6 alone");
-            return;
-        case mma_sync:
-            static_assert(mma_sync_with_function == 2);
-            if ((tile >= 0 && tile != mma_sync_with_function) ||
-                (!options.variant.empty() && options.variant != elements))
-                refuse("tile 2 of its variant elements alone");
-            return;
-        case automatic:
-        case tiled:
-        case naive:
-            return;
-        default:
-            throw unsupported(
-                detail::format("conv: {} takes no function: persistent, mma_sync, tiled and naive do",
-                               to_string(options.algorithm)));
-    }
+    return kernel == "naive" || kernel == "tiled" || kernel == mma_element_kernels[0].name ||
+           std::ranges::any_of(persistent_kernels, [&](const window_kernel& each) {
+               return each.takes_function && each.name == kernel;
+           });
 }
 
-kernels::conv::plan plan_with_function(conv_algorithm rung, conv_problem problem,
-                                       const device_traits& device) {
-    using namespace kernels::conv;
-    switch (rung) {
-        case conv_algorithm::persistent:
-            return plan_persistent_with_function(problem, device);
-        case conv_algorithm::mma_sync:
-            problem.tile = mma_sync_with_function;
-            return plan_mma_sync_elements(problem, device);
-        case conv_algorithm::tiled:
-            return plan_tiled(problem, device);
-        default:
-            return plan_naive(problem, device);
+/// @throws unsupported  no kernel that is asked for takes a function
+void require_takes_function(const conv_options& options) {
+    std::string names;
+    for (const std::string_view kernel : conv_kernels()) {
+        if (!takes_function(kernel)) continue;
+        names += detail::format("{}{}", names.empty() ? "" : ", ", kernel);
+        const bool is_of_rung = options.algorithm == conv_algorithm::automatic ||
+                                detail::rung_of(kernel) == to_string(options.algorithm);
+        if (is_of_rung && detail::is_named(kernel, options.kernel)) return;
     }
+    throw unsupported(detail::format("conv: {} takes no function; these do: {}",
+                                     options.kernel.empty() ? to_string(options.algorithm) : options.kernel,
+                                     names));
 }
 
 }  // namespace
@@ -191,7 +157,7 @@ void conv(tensor_view<const std::type_identity_t<In>> input,
         conv_problem problem = problem_of<In, Out>(input, filters, output, epilogue, options);
         problem.has_scratch = has_scratch;
         const auto rungs = detail::conv_rungs<In, Out>();
-        const auto asked = rungs.choose("conv", options.algorithm, problem, device.traits(), options.variant);
+        const auto asked = rungs.choose("conv", options.algorithm, problem, device.traits(), options.kernel);
         // Where nothing is multiplied, the epilogue of 0 is left, and any rung that can run does it as the first.
         return arguments.filters.channels > 0
                    ? asked
@@ -228,29 +194,33 @@ std::optional<kernels::conv::function_call<In, Out>> prepare_conv(
     conv_problem problem = problem_of<In, Out>(input, filters, output, epilogue, options);
     problem.has_epilogue = true;
     const auto rungs = conv_rungs<In, Out>();
-    const auto variant_of = [](conv_algorithm rung) { return rung == mma_sync ? elements : ""; };
-    const auto can_run = [&](conv_algorithm rung) {
-        return rungs.can_run(rung, problem, device.traits(), variant_of(rung)) &&
-               (rung != persistent || (is_compiled != nullptr && is_compiled()));
+    const auto is_asked = [&](const conv_rung<In, Out>& row) {
+        return (options.algorithm == automatic || row.id == options.algorithm) &&
+               is_named(row.name, options.kernel) && takes_function(row.name);
     };
-    constexpr std::array in_order = {persistent, mma_sync, tiled, naive};  // the last takes any problem
-    const auto may_take = [&](conv_algorithm rung) {
-        return rungs.may_take(rung, problem, device.traits()) && can_run(rung);
-    };
-    conv_algorithm chosen = options.algorithm;
-    if (chosen == automatic) {
-        chosen = *std::ranges::find_if(in_order, may_take);
-    } else if (!can_run(chosen)) {
-        const std::string reason =
-            rungs.why_not("conv", chosen, problem, device.traits(), variant_of(chosen));
-        throw unsupported(
-            !reason.empty() ? reason
-            : is_compiled == nullptr
-                ? "conv: persistent takes a function with half and bfloat16 alone; given: operands float"
-                : "conv: persistent needs the .cu file of its function compiled for 90a");
+    const bool is_automatic = options.algorithm == automatic && options.kernel.empty();
+    auto chosen = rungs.choose_if(
+        [&](const auto& row) { return is_asked(row) && (row.id != persistent || is_compiled != nullptr); },
+        is_automatic, problem, device.traits());
+    const bool is_missing = chosen && chosen->rung->id == persistent && !is_compiled();
+    if (is_missing)
+        chosen = rungs.choose_if([&](const auto& row) { return is_asked(row) && row.id != persistent; },
+                                 is_automatic, problem, device.traits());
+    if (!chosen) {
+        const bool asks_persistent =
+            options.algorithm == persistent || rung_of(options.kernel) == "persistent";
+        if (asks_persistent && is_compiled == nullptr)
+            throw unsupported(
+                "conv: persistent takes a function with half and bfloat16 alone; given: operands float");
+        if (is_missing)
+            throw unsupported("conv: persistent needs the .cu file of its function compiled for 90a");
+        for (const std::string_view kernel : conv_kernels(options.algorithm))
+            if (takes_function(kernel) && is_named(kernel, options.kernel))
+                throw unsupported(rungs.why_not("conv", options.algorithm, problem, device.traits(), kernel));
     }
-    if (arguments.filters.channels == 0) chosen = naive;  // nothing is multiplied, as in conv()
-    return {{arguments, plan_with_function(chosen, problem, device.traits()), chosen}};
+    if (arguments.filters.channels == 0)  // nothing is multiplied, as in conv()
+        chosen = rungs.choose("conv", naive, problem, device.traits());
+    return {{arguments, chosen->plan, chosen->rung->id}};
 }
 
 }  // namespace detail

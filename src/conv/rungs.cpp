@@ -81,6 +81,10 @@ constexpr need<conv_problem> fours_of_channels{
 constexpr need<conv_problem> ints{[](auto& problem, auto&) { return fits_in_ints(problem); },
                                   "needs images, with their padding, and sums of at most 2^30 rows, columns, "
                                   "channels and terms, and fewer than 2^31 tiles"};
+template <std::size_t kernel>
+constexpr need<conv_problem> tiles_in_grid{
+    [](auto& problem, auto&) { return fits_grid(problem, register_kernels[kernel].tile()); },
+    "needs fewer than 2^31 tiles"};
 template <int bytes>
 constexpr need<conv_problem> copies_of{[](auto& problem, auto&) { return lies_in(problem, bytes); },
                                        bytes == 16
@@ -116,21 +120,26 @@ constexpr std::string_view lacks_whole_groups =
     "needs groups of a multiple of 64 input channels, of float 32, and of a multiple of a tile's outputs";
 constexpr need<conv_problem> whole_groups_of_wgmma{
     [](auto& problem, auto&) { return is_of_one_group(problem, wgmma_tile); }, lacks_whole_groups};
+template <std::size_t kernel>
 constexpr need<conv_problem> whole_groups{
-    [](auto& problem, auto&) {
-        return std::ranges::any_of(persistent_tiles_for(problem.operands), [&](std::size_t place) {
-            const matmul_tile& tile = persistent_tiles[place];
-            return tile.blocks == 1 && is_of_one_group(problem, tile);
-        });
-    },
+    [](auto& problem, auto&) { return is_of_one_group(problem, persistent_kernels[kernel].tile()); },
     lacks_whole_groups};
-constexpr need<conv_problem> built_tile{
-    [](auto& problem, auto&) {
-        const auto built = persistent_tiles_for(problem.operands);
-        return problem.tile < 0 ||
-               std::ranges::find(built, static_cast<std::size_t>(problem.tile)) != built.end();
+template <std::size_t kernel>
+constexpr need<conv_problem> type_of{[](auto& problem, auto&) {
+                                         return problem.operands != element_type::f32 ||
+                                                persistent_kernels[kernel].takes_float;
+                                     },
+                                     "is not built for float"};
+/// Blocks that divide the depth of a tile all have a part of it, and all tiles are done at once.
+template <std::size_t kernel>
+constexpr need<conv_problem> few_tiles{
+    [](auto& problem, auto& device) {
+        const tile_shape tile = persistent_kernels[kernel].tile();
+        return !persistent_kernels[kernel].divides_k ||
+               (window_steps_of(problem) >= tile.blocks &&
+                window_tiles_of(problem, tile) <= device.sm_count / tile.blocks);
     },
-    "is not built for float in this tile"};
+    "needs as many steps as blocks share a tile, and as few tiles as the device takes at once"};
 constexpr need<conv_problem> matrix_output{
     [](auto& problem, auto&) { return is_matrix(problem.output) && is_matrix(problem.residual); },
     "needs an output and a residual whose pixels all lie at one stride"};
@@ -164,37 +173,56 @@ bool has_groups_for_fmas(const conv_problem& problem, const device_traits& devic
                     : has_small_groups<grouped_fma_channels>(problem, device);
 }
 
-template <class In, class Out>
-constexpr auto table = std::to_array<conv_rung<In, Out>>({
-    {naive, "naive", any_problem, always, plan_naive, launch_naive<In, Out>},
-    {tiled, "tiled", any_problem, fills_tiles, plan_tiled, launch_tiled<In, Out>},
-    {register_tiled, "register_tiled", needs<ampere, floats, ints>, fills_tiles_of_windows,
-     plan_register_tiled, launch_if<launch_register_tiled_words<In, Out>, std::is_same_v<In, float>>,
-     "words"},
-    {register_tiled, "register_tiled", needs<ampere, floats, ints, fours_of_channels>, fills_tiles_of_windows,
-     plan_register_tiled, launch_if<launch_register_tiled<In, Out>, std::is_same_v<In, float>>, "fours"},
-    {depthwise, "depthwise", needs<one_channel_a_group, few_taps>, always, plan_depthwise,
-     launch_depthwise<In, Out>},
-    {im2col, "im2col", needs<rows_of_filters, countable_windows>, is_one_product_of_float, plan_im2col,
-     launch_im2col<In, Out>},
-    {mma_sync, "mma_sync", needs<on_tensor_cores, of_16_bits>, fills_tiles, plan_mma_sync_elements,
-     launch_if<launch_mma_sync_elements<In, Out>, !std::is_same_v<In, float>>, "elements"},
-    {mma_sync, "mma_sync", needs<on_tensor_cores, copies_of<4>>, fills_tiles_of_windows, plan_mma_sync_words,
-     launch_mma_sync_words<In, Out>, "words"},
-    {mma_sync, "mma_sync", needs<on_tensor_cores, copies_of<16>>, fills_tiles_of_windows, plan_mma_sync,
-     launch_mma_sync<In, Out>, "packets"},
-    {mma_sync, "mma_sync", needs<on_tensor_cores, of_16_bits, rows_of_taps>, has_few_channels, plan_mma_rows,
-     launch_if<launch_mma_rows<In, Out>, !std::is_same_v<In, float>>, "rows"},
-    {grouped, "grouped", needs<ampere, slabs<grouped_products::fma>>, has_groups_for_fmas, plan_grouped_fma,
-     launch_grouped_fma<In, Out>, "fma"},
-    {grouped, "grouped", needs<ampere, of_16_bits, quads_of_channels, slabs<grouped_products::mma>>,
-     has_groups_for_mmas, plan_grouped_mma,
-     launch_if<launch_grouped_mma<In, Out>, !std::is_same_v<In, float>>, "mma"},
-    {wgmma, "wgmma", needs<hopper, of_16_bits, maps, whole_groups_of_wgmma>, never, plan_wgmma,
-     launch_if<launch_wgmma<In, Out>, HEDDLE_COMPILED_FOR_90 != 0 && !std::is_same_v<In, float>>},
-    {persistent, "persistent", needs<hopper, tf32_or_16_bits, built_tile, maps, whole_groups, matrix_output>,
-     fills_steps, plan_persistent, launch_if<launch_persistent<In, Out>, HEDDLE_COMPILED_FOR_90 != 0>},
-});
+template <class In, class Out, class Rung = conv_rung<In, Out>>
+constexpr auto table = joined(
+    std::to_array<Rung>({
+        {naive, "naive", any_problem, always, plan_naive, launch_naive<In, Out>},
+        {tiled, "tiled", any_problem, fills_tiles, plan_tiled, launch_tiled<In, Out>},
+    }),
+    rows_of<Rung, register_word_names, plan_register_tiled>(
+        register_tiled,
+        []<std::size_t kernel>() { return needs<ampere, floats, ints, tiles_in_grid<kernel>>; },
+        fills_tiles_of_windows,
+        launch_if<launch_register_tiled_words<In, Out>, std::is_same_v<In, float>>),
+    rows_of<Rung, register_kernels, plan_register_tiled>(
+        register_tiled,
+        []<std::size_t kernel>() {
+            return needs<ampere, floats, ints, fours_of_channels, tiles_in_grid<kernel>>;
+        },
+        fills_tiles_of_windows, launch_if<launch_register_tiled<In, Out>, std::is_same_v<In, float>>),
+    std::to_array<Rung>({
+        {depthwise, "depthwise", needs<one_channel_a_group, few_taps>, always, plan_depthwise,
+         launch_depthwise<In, Out>},
+        {im2col, "im2col", needs<rows_of_filters, countable_windows>, is_one_product_of_float, plan_im2col,
+         launch_im2col<In, Out>},
+    }),
+    rows_of<Rung, mma_element_kernels, plan_mma_sync_elements>(
+        mma_sync, []<std::size_t>() { return needs<on_tensor_cores, of_16_bits>; }, fills_tiles,
+        launch_if<launch_mma_sync_elements<In, Out>, !std::is_same_v<In, float>>),
+    rows_of<Rung, mma_word_kernels, plan_mma_sync_words>(
+        mma_sync, []<std::size_t>() { return needs<on_tensor_cores, copies_of<4>>; }, fills_tiles_of_windows,
+        launch_mma_sync_words<In, Out>),
+    rows_of<Rung, mma_packet_kernels, plan_mma_sync>(
+        mma_sync, []<std::size_t>() { return needs<on_tensor_cores, copies_of<16>>; },
+        fills_tiles_of_windows, launch_mma_sync<In, Out>),
+    std::to_array<Rung>({
+        {mma_sync, "mma_sync rows", needs<on_tensor_cores, of_16_bits, rows_of_taps>, has_few_channels,
+         plan_mma_rows, launch_if<launch_mma_rows<In, Out>, !std::is_same_v<In, float>>},
+        {grouped, "grouped fma", needs<ampere, slabs<grouped_products::fma>>, has_groups_for_fmas,
+         plan_grouped_fma, launch_grouped_fma<In, Out>},
+        {grouped, "grouped mma",
+         needs<ampere, of_16_bits, quads_of_channels, slabs<grouped_products::mma>>, has_groups_for_mmas,
+         plan_grouped_mma, launch_if<launch_grouped_mma<In, Out>, !std::is_same_v<In, float>>},
+        {wgmma, "wgmma", needs<hopper, of_16_bits, maps, whole_groups_of_wgmma>, never, plan_wgmma,
+         launch_if<launch_wgmma<In, Out>, HEDDLE_COMPILED_FOR_90 != 0 && !std::is_same_v<In, float>>},
+    }),
+    rows_of<Rung, persistent_kernels, plan_persistent>(
+        persistent,
+        []<std::size_t kernel>() {
+            return needs<hopper, tf32_or_16_bits, maps, whole_groups<kernel>, matrix_output, few_tiles<kernel>,
+                         type_of<kernel>>;
+        },
+        fills_steps, launch_if<launch_persistent<In, Out>, HEDDLE_COMPILED_FOR_90 != 0>));
 
 constexpr const char* enumeration = "conv_algorithm";
 /// What does not depend on the types.
@@ -210,7 +238,6 @@ void require_valid(const char* operation, const conv_problem& p, const device_tr
             "f32, f16 or bf16");
     require(p.result == p.operands || p.result == element_type::f32, operation, {"problem", "result"},
             static_cast<int>(p.result), "the type of the operands, or f32");
-    require(p.tile >= -1, operation, {"problem", "tile"}, p.tile, "-1, or a place in conv_tiles()");
     require(to_string(p.precision) != "unknown", operation, {"problem", "precision"},
             static_cast<int>(p.precision), "an enumerator of precision");
 }
@@ -229,15 +256,8 @@ std::string_view to_string(conv_algorithm algorithm) {
     return rungs.name_of(algorithm);
 }
 
-std::span<const matmul_tile> conv_tiles(conv_algorithm algorithm) {
-    if (algorithm == persistent) return persistent_tiles;
-    if (algorithm == register_tiled) return register_tiles;
-    if (algorithm == mma_sync) return mma_sync_tiles;
-    return {};
-}
-
-std::span<const std::string_view> conv_variants(conv_algorithm algorithm) {
-    return variants_of<table<float, float>>(algorithm);
+std::span<const std::string_view> conv_kernels(conv_algorithm algorithm) {
+    return kernels_of<table<float, float>>(algorithm);
 }
 
 conv_algorithm select(const conv_problem& problem, const device_traits& device) {
@@ -247,20 +267,29 @@ conv_algorithm select(const conv_problem& problem, const device_traits& device) 
 }
 
 std::string why_not(conv_algorithm algorithm, const conv_problem& problem, const device_traits& device,
-                    std::string_view variant) {
+                    std::string_view kernel) {
     rungs.require_known("why_not", "algorithm", algorithm);
-    rungs.require_variant("why_not", "variant", algorithm, variant);
+    rungs.require_kernel("why_not", "kernel", algorithm, kernel);
     require_valid("why_not", problem, device);
     if (is_empty(problem)) return {};
-    return rungs.why_not("conv", algorithm, problem, device, variant);
+    return rungs.why_not("conv", algorithm, problem, device, kernel);
+}
+
+std::string_view select_kernel(const conv_problem& problem, const device_traits& device,
+                               conv_algorithm algorithm, std::string_view kernel) {
+    rungs.require_known("select_kernel", "algorithm", algorithm);
+    rungs.require_kernel("select_kernel", "kernel", algorithm, kernel);
+    require_valid("select_kernel", problem, device);
+    if (is_empty(problem)) return "naive";
+    return rungs.choose("select_kernel", algorithm, problem, device, kernel).rung->name;
 }
 
 std::int64_t conv_workspace_bytes(const conv_problem& problem, const device_traits& device,
-                                  conv_algorithm algorithm, std::string_view variant) {
+                                  conv_algorithm algorithm, std::string_view kernel) {
     conv_problem with = problem;
     with.has_scratch = true;
-    if (!why_not(algorithm, with, device, variant).empty() || is_empty(problem)) return 0;
-    return workspace_bytes_for(scratch_bytes(rungs.choose("conv", algorithm, with, device, variant)));
+    if (!why_not(algorithm, with, device, kernel).empty() || is_empty(problem)) return 0;
+    return workspace_bytes_for(scratch_bytes(rungs.choose("conv", algorithm, with, device, kernel)));
 }
 
 namespace detail {
@@ -293,18 +322,14 @@ void add_facts(facts& to, const conv_problem& p) {
             fact("has_epilogue", p.has_epilogue, false),
             fact("is_matmul_epilogue", p.is_matmul_epilogue, p.is_matmul_epilogue || p.has_epilogue),
             fact("residual", p.residual, {}), fact("has_scratch", p.has_scratch, true),
-            fact("tile", p.tile, -1), fact("precision", to_string(p.precision), to_string(precision::fp32))});
+            fact("precision", to_string(p.precision), to_string(precision::fp32))});
 }
 
 void validate_choice(const char* operation, const conv_options& options) {
     rungs.require_known(operation, {"options", "algorithm"}, options.algorithm);
-    rungs.require_variant(operation, {"options", "variant"}, options.algorithm, options.variant);
+    rungs.require_kernel(operation, {"options", "kernel"}, options.algorithm, options.kernel);
     require(to_string(options.precision) != "unknown", operation, {"options", "precision"},
             static_cast<int>(options.precision), "an enumerator of precision");
-    const auto tiles = static_cast<int>(conv_tiles(options.algorithm).size());
-    require(options.tile == -1 || (options.tile >= 0 && options.tile < tiles), operation, {"options", "tile"},
-            options.tile, "-1, or a place among the {} of conv_tiles({})", tiles,
-            to_string(options.algorithm));
 }
 
 template <class In, class Out>

@@ -19,7 +19,7 @@ void add_facts(facts& to, const conv_problem& p);
 template <class In, class Out>
 rung_table<conv_rung<In, Out>> conv_rungs();
 
-/// @throws invalid_argument  an unknown algorithm, precision or variant, or a tile that the algorithm does not have
+/// @throws invalid_argument  an unknown algorithm or precision, or a kernel that the algorithm does not have
 void validate_choice(const char* operation, const conv_options& options);
 
 }  // namespace heddle::detail

@@ -57,13 +57,13 @@ kernels::separable_filter::problem describe(const image_batch_view<const T>& sou
 
 /// Plans and launches. `options` are the blur's or a filter's.
 template <class T, class Options>
-void run(const char* operation, gaussian_blur_algorithm algorithm, std::string_view variant,
+void run(const char* operation, gaussian_blur_algorithm algorithm, std::string_view kernel,
          kernels::separable_filter::problem problem, kernels::separable_filter::arguments<T>& arguments,
          cuda::stream_ref stream, const Options& options) {
     const stream_device device(stream);
     const auto [chosen, workspace] = plan_with_workspace(operation, options, stream, [&](bool has_scratch) {
         problem.has_scratch = has_scratch;
-        return blur_rungs<T>().choose(operation, algorithm, problem, device.traits(), variant);
+        return blur_rungs<T>().choose(operation, algorithm, problem, device.traits(), kernel);
     });
     arguments.intermediate = reinterpret_cast<float*>(workspace.scratch());
     chosen.rung->launch(chosen.plan, arguments, stream.get());

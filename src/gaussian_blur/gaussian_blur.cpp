@@ -27,7 +27,7 @@ problem checked(const image_batch_view<const T>& source, const image_batch_view<
     detail::validate_blur(operation, source, destination, sigma, options);
     const auto rungs = detail::blur_rungs<T>();
     rungs.require_known(operation, {"options", "algorithm"}, options.algorithm);
-    rungs.require_variant(operation, {"options", "variant"}, options.algorithm, options.variant);
+    rungs.require_kernel(operation, {"options", "kernel"}, options.algorithm, options.kernel);
     detail::validate_workspace(
         operation, options.workspace,
         {{"source", detail::footprint_of(source)}, {"destination", detail::footprint_of(destination)}});
@@ -36,7 +36,7 @@ problem checked(const image_batch_view<const T>& source, const image_batch_view<
                                   .sigma = sigma,
                                   .exact = options.exact,
                                   .border = options.border});
-    p.is_asked_for = options.algorithm != gaussian_blur_algorithm::automatic;
+    p.is_asked_for = options.algorithm != gaussian_blur_algorithm::automatic || !options.kernel.empty();
     detail::validate_intermediate(operation, p);
     return p;
 }
@@ -65,7 +65,7 @@ std::int64_t gaussian_blur_workspace_bytes(image_batch_view<const std::type_iden
     if (detail::is_empty(destination)) return 0;
     return detail::workspace_bytes_for(scratch_bytes(
         detail::blur_rungs<T>()
-            .choose(operation, options.algorithm, problem, traits_of(device_of(stream)), options.variant)
+            .choose(operation, options.algorithm, problem, traits_of(device_of(stream)), options.kernel)
             .plan));
 }
 
@@ -82,7 +82,7 @@ void gaussian_blur(image_batch_view<const std::type_identity_t<T>> source, image
                                                       .taps_y = taps_of(sigma.y, problem.radius.y),
                                                       .border = options.border,
                                                       .border_value = detail::border_value_of<T>(options)};
-    detail::run(operation, options.algorithm, options.variant, problem, arguments, stream, options);
+    detail::run(operation, options.algorithm, options.kernel, problem, arguments, stream, options);
 }
 
 template void gaussian_blur(image_batch_view<const float>, image_batch_view<float>, blur_sigma,

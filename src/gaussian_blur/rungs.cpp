@@ -26,8 +26,7 @@ namespace of = detail::blur_needs;
 /// A row, of a kernel that has a plan of its own. Where it is not for T, or not built, why_not() says so.
 template <class T, auto plan_kernel, auto launch_kernel, bool is_built = true>
 constexpr blur_rung<T> row(gaussian_blur_algorithm id, std::string_view name,
-                           decltype(blur_rung<T>::why_not) why_not, decltype(blur_rung<T>::pays) pays,
-                           std::string_view variant = {}) {
+                           decltype(blur_rung<T>::why_not) why_not, decltype(blur_rung<T>::pays) pays) {
     using own_plan = std::invoke_result_t<decltype(plan_kernel), const problem&, const device_traits&>;
     const auto plan_any = [](const problem& p, const device_traits& device) -> plan {
         return plan_kernel(p, device);
@@ -35,7 +34,7 @@ constexpr blur_rung<T> row(gaussian_blur_algorithm id, std::string_view name,
     const auto launch = [](const plan& plan, const arguments<T>& arguments, cudaStream_t stream) {
         launch_if<launch_kernel, is_built>(std::get<own_plan>(plan), arguments, stream);
     };
-    return {id, name, why_not, pays, plan_any, launch, variant};
+    return {id, name, why_not, pays, plan_any, launch};
 }
 
 constexpr bool for_90 = HEDDLE_COMPILED_FOR_90 != 0;
@@ -49,13 +48,13 @@ constexpr auto table = std::to_array<blur_rung<T>>({
     row<T, plan_register_window, launch_register_window<T>>(  //
         register_window, "register_window", of::register_window, pays_register_window),
     row<T, plan_fused_ring, launch_fused_ring<T>>(  //
-        fused, "fused", of::ring, pays_ring, "ring"),
+        fused, "fused ring", of::ring, pays_ring),
     row<T, plan_fused_strips, launch_fused_strips<T>>(  //
-        fused, "fused", of::strips, pays_strips, "strips"),
+        fused, "fused strips", of::strips, pays_strips),
     row<T, plan_fused_chains, launch_fused_chains>(  //
-        fused, "fused", of::chains, pays_chains, "chains"),
+        fused, "fused chains", of::chains, pays_chains),
     row<T, plan_fused_tiles, launch_fused_tiles<T>>(  //
-        fused, "fused", needs<of::tile_radius, of::tile_packets, of::short_rows>, always, "tiles"),
+        fused, "fused tiles", needs<of::tile_radius, of::tile_packets, of::short_rows>, always),
     row<T, plan_mma_xy, launch_mma_xy, for_90>(  //
         mma_xy, "mma_xy", needs<of::tensor_cores, of::gaussian, of::square_radius>, pays_mma_xy),
     row<T, plan_mma_x_registers_y, launch_mma_x_registers_y, for_90>(mma_x_registers_y, "mma_x_registers_y",
@@ -75,14 +74,14 @@ constexpr const char* enumeration = "gaussian_blur_algorithm";
 constexpr detail::rung_table rungs(table<std::uint8_t>, enumeration);
 
 /// As a call describes it: without the weights that are 0. An empty problem is taken for one of a single column, row or image.
-problem describe(gaussian_blur_problem asked, gaussian_blur_algorithm algorithm) {
+problem describe(gaussian_blur_problem asked, bool is_asked_for) {
     asked.radius = blur_radius(asked.sigma, asked.radius);
     for (std::int64_t* const extent : {&asked.width, &asked.height, &asked.images})
         *extent = std::max<std::int64_t>(*extent, 1);
     problem p{asked};
     p.source_steps = p.in_vectors ? 16 : p.in_words ? 4 : 1;
     p.destination_alignment = p.in_words ? 16 : 1;
-    p.is_asked_for = algorithm != automatic;
+    p.is_asked_for = is_asked_for;
     return p;
 }
 
@@ -98,8 +97,8 @@ std::span<const gaussian_blur_algorithm> gaussian_blur_algorithms() {
     return ids_of<table<std::uint8_t>>;
 }
 
-std::span<const std::string_view> gaussian_blur_variants(gaussian_blur_algorithm algorithm) {
-    return variants_of<table<std::uint8_t>>(algorithm);
+std::span<const std::string_view> gaussian_blur_kernels(gaussian_blur_algorithm algorithm) {
+    return kernels_of<table<std::uint8_t>>(algorithm);
 }
 
 std::string_view to_string(gaussian_blur_algorithm algorithm) {
@@ -108,15 +107,16 @@ std::string_view to_string(gaussian_blur_algorithm algorithm) {
 
 gaussian_blur_algorithm select(const gaussian_blur_problem& problem, const device_traits& device) {
     validate_problem("select", problem, device);
-    return rungs.choose("select", automatic, describe(problem, automatic), device).rung->id;
+    return rungs.choose("select", automatic, describe(problem, false), device).rung->id;
 }
 
 std::string why_not(gaussian_blur_algorithm algorithm, const gaussian_blur_problem& problem,
-                    const device_traits& device, std::string_view variant) {
+                    const device_traits& device, std::string_view kernel) {
     rungs.require_known("why_not", "algorithm", algorithm);
-    rungs.require_variant("why_not", "variant", algorithm, variant);
+    rungs.require_kernel("why_not", "kernel", algorithm, kernel);
     validate_problem("why_not", problem, device);
-    return rungs.why_not("gaussian_blur", algorithm, describe(problem, algorithm), device, variant);
+    return rungs.why_not("gaussian_blur", algorithm,
+                         describe(problem, algorithm != automatic || !kernel.empty()), device, kernel);
 }
 
 std::int64_t gaussian_blur_workspace_bytes(const gaussian_blur_problem& problem, const device_traits& device,
@@ -127,7 +127,7 @@ std::int64_t gaussian_blur_workspace_bytes(const gaussian_blur_problem& problem,
     const bool is_empty = problem.width == 0 || problem.height == 0 || problem.images == 0;
     gaussian_blur_problem with = problem;
     with.has_scratch = true;
-    return is_empty ? 0 : workspace_bytes(describe(with, algorithm), device, algorithm);
+    return is_empty ? 0 : workspace_bytes(describe(with, algorithm != automatic), device, algorithm);
 }
 
 namespace detail {

@@ -153,8 +153,12 @@ void linear_gradient(matrix_view<const std::type_identity_t<T>> x,
 
     const detail::stream_device device(stream);
     const linear_gradient_problem problem = describe(weights, gradient, dx, options);
-    const auto [rung, plan] =
-        detail::linear_gradient_rungs<T>().choose(operation, options.algorithm, problem, device.traits());
+    const auto rungs = detail::linear_gradient_rungs<T>();
+    const auto asked = rungs.choose(operation, options.algorithm, problem, device.traits());
+    // Sums of nothing have no tiles.
+    const auto [rung, plan] = gradient.cols > 0 ? asked
+                                                : rungs.choose(operation, linear_gradient_algorithm::separate,
+                                                               problem, device.traits());
     if (!options.workspace.empty()) {
         const std::int64_t bytes =
             workspace_bytes(rung->id, problem, x, gradient, dweights, dbias, device.traits(), options);
@@ -163,9 +167,7 @@ void linear_gradient(matrix_view<const std::type_identity_t<T>> x,
     }
 
     if (has_elements(dx))
-        rung->launch(plan,
-                     {gradient, weights, x, dx, options.activation_of_x, options.precision, options.workspace,
-                      options.scratch},
+        rung->launch(plan, {gradient, weights, x, dx, options.activation_of_x, product_options(options)},
                      stream.get());
     if (has_elements(dweights))
         matmul<float, T>(transposed(gradient), x, dweights, stream, product_options(options));

@@ -1,15 +1,18 @@
 #include "src/linear/rungs.hpp"
 
+#include "kernels/linear/launch.hpp"
+#include "kernels/matmul/function_call.hpp"
+#include "src/matmul/call.hpp"
 #include <heddle/types.hpp>
 
 #include <array>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 namespace heddle {
 namespace {
 
-using namespace kernels::linear;
 using namespace detail;
 using enum linear_gradient_algorithm;
 using problem_type = linear_gradient_problem;
@@ -39,15 +42,43 @@ constexpr auto fused_pays = [](const problem_type& problem, const device_traits&
            matmul_workspace_bytes(product, device) == 0;
 };
 
+linear_gradient_plan plan_separate(const linear_gradient_problem&, const device_traits&) {
+    return {};
+}
+
 template <class T>
-constexpr auto on_hopper = launch_if<[](const plan& plan, const derivative_arguments<T>& arguments,
-                                        cudaStream_t stream) { launch_fused(plan, arguments, stream); },
+void launch_separate(const linear_gradient_plan&, const derivative_arguments<T>& a, cudaStream_t stream) {
+    matmul<T>(a.gradient, a.weights, a.dx, cuda::stream_ref(stream), a.options);
+    if (a.activation != matmul_activation::none)
+        kernels::linear::launch_derivative(a.x, a.dx, a.activation, stream);
+}
+
+constexpr matmul_options by_fused{.algorithm = matmul_algorithm::fused, .scratch = scratch::none};
+
+template <class T>
+linear_gradient_plan plan_fused(const linear_gradient_problem& problem, const device_traits& device) {
+    return {plan_matmul<T, T>(with_epilogue(problem.product, false), device, by_fused).plan};
+}
+
+template <class T>
+void launch_fused(const linear_gradient_plan& plan, const derivative_arguments<T>& a, cudaStream_t stream) {
+    auto product = described<T, T>(a.gradient, a.weights, a.dx, {.residual = a.x}, {}, by_fused);
+    product.epilogue.is_identity = false;
+    if (plan.product.is_turned) product = transposed(product);
+    kernels::linear::launch_fused<T>({product, plan.product, true, false}, a.activation, stream);
+}
+
+template <class T>
+constexpr auto on_hopper = launch_if<[](const linear_gradient_plan& plan,
+                                        const derivative_arguments<T>& arguments, cudaStream_t stream) {
+    if constexpr (!std::is_same_v<T, float>) launch_fused(plan, arguments, stream);
+},
                                      HEDDLE_COMPILED_FOR_90 != 0 && !std::is_same_v<T, float>>;
 
 template <class T>
 constexpr auto table = std::to_array<linear_gradient_rung<T>>({
     {separate, "separate", any_problem, always, plan_separate, launch_separate<T>},
-    {fused, "fused", needs<derivative, of_16_bits, hopper<problem_type>, readable>, fused_pays, plan_fused,
+    {fused, "fused", needs<derivative, of_16_bits, hopper<problem_type>, readable>, fused_pays, plan_fused<T>,
      on_hopper<T>},
 });
 

@@ -47,14 +47,14 @@ bool needs_tickets(const planned_list<In, Out>& list) {
 
 template <class In, class Out>
 bool can_be_grouped(const described_product<In, Out>& p, const device_traits& device) {
-    return have_groups<In, Out> && kernels::matmul::lies_in_boxes(p.problem) && p.problem.a.cols > 0 &&
-           detail::can_run(matmul_algorithm::persistent, p.problem, device);
+    return have_groups<In, Out> && kernels::matmul::product_facts(p.problem).lies_in_boxes &&
+           p.problem.a.cols > 0 && detail::can_run(matmul_algorithm::persistent, p.problem, device);
 }
 
 template <class Products>
-std::vector<matmul_problem> problems_of(const Products& products) {
-    std::vector<matmul_problem> problems;
-    for (const auto& p : products) problems.push_back(p.problem);
+std::vector<kernels::matmul::product_facts> problems_of(const Products& products) {
+    std::vector<kernels::matmul::product_facts> problems;
+    for (const auto& p : products) problems.emplace_back(p.problem);
     return problems;
 }
 
@@ -68,11 +68,12 @@ std::size_t count_alone(const Products& products, const device_traits& device) {
     for (std::size_t i = 0; i < products.size(); ++i) {
         const double us = launch_us + products[i].planned.plan.us;
         all_us += us;
-        if (long_ones != i || us >= kernels::matmul::grouped_tile_us(products[i].problem, device)) continue;
+        if (long_ones != i || us >= kernels::matmul::grouped_tile_us(products[i].problem.a.cols, device))
+            continue;
         ++long_ones;
         long_us += us;
     }
-    const std::vector<matmul_problem> problems = problems_of(products);
+    const auto problems = problems_of(products);
     const auto grouped_us = [&](std::size_t first) {
         return launch_us + kernels::matmul::plan_group(std::span(problems).subspan(first), device).us;
     };
@@ -82,28 +83,18 @@ std::size_t count_alone(const Products& products, const device_traits& device) {
     return some_us < none_us ? long_ones : 0;
 }
 
-/// In as many launches as it takes: all operands of one lie the same way.
+/// In as many launches as it takes.
 template <class T>
 void launch_groups(std::span<described_product<T, T>> products, const device_traits& device,
                    cudaStream_t stream) {
-    while (!products.empty()) {
-        using kernels::matmul::has_tensor_rows;
-        const auto lies_as_the_first = [a = has_tensor_rows(products.front().product.a),
-                                        b = has_tensor_rows(products.front().product.b)](const auto& p) {
-            return has_tensor_rows(p.product.a) == a && has_tensor_rows(p.product.b) == b;
-        };
-        const auto others = std::ranges::stable_partition(products, lies_as_the_first);
-        std::span alike = products.first(products.size() - others.size());
-        products = products.last(others.size());
-        constexpr std::size_t most = kernels::matmul::max_grouped;
-        for (std::size_t launches = (alike.size() + most - 1) / most; launches > 0; --launches) {
-            const std::span group = alike.first((alike.size() + launches - 1) / launches);
-            alike = alike.subspan(group.size());
-            std::vector<kernels::matmul::product<T, T>> arguments;
-            for (const auto& p : group) arguments.push_back(p.product);
-            kernels::matmul::launch_grouped<T>(kernels::matmul::plan_group(problems_of(group), device),
-                                               arguments, stream);
-        }
+    constexpr std::size_t most = kernels::matmul::max_grouped;
+    for (std::size_t launches = (products.size() + most - 1) / most; launches > 0; --launches) {
+        const std::span group = products.first((products.size() + launches - 1) / launches);
+        products = products.subspan(group.size());
+        std::vector<kernels::matmul::product<T, T>> arguments;
+        for (const auto& p : group) arguments.push_back(p.product);
+        kernels::matmul::launch_grouped<T>(kernels::matmul::plan_group(problems_of(group), device), arguments,
+                                           stream);
     }
 }
 
@@ -128,7 +119,7 @@ std::int64_t batched_matmul_workspace_bytes(batch_view<const std::type_identity_
     const auto product = detail::described<In, Out>(a.first, b.first, c.first, {},
                                                     {c.count, a.stride, b.stride, c.stride}, options);
     return matmul_workspace_bytes(detail::problem_of(product, options), traits_of(device_of(stream)),
-                                  options.algorithm, options.variant);
+                                  options.algorithm, options.kernel);
 }
 
 template <class Out, class In>
@@ -139,7 +130,7 @@ void batched_matmul(std::type_identity_t<std::span<const matmul_operands<Out, In
     for (const auto& each : products)
         if (const auto product = detail::checked<In, Out>(each.a, each.b, each.c, {}, {}, options))
             todo.push_back({*product, detail::problem_of(*product, options)});
-    detail::require_kernel(options.algorithm, element_type_of<In>);
+    detail::require_kernel(options.algorithm, element_type_of<In>, options.kernel);
     if (todo.empty()) return;
 
     const detail::stream_device call_device(stream);
@@ -150,7 +141,7 @@ void batched_matmul(std::type_identity_t<std::span<const matmul_operands<Out, In
             p.problem.has_scratch = has_scratch;
             p.planned = detail::plan_matmul<In, Out>(p.problem, device, options);
         }
-        if (options.algorithm == matmul_algorithm::automatic) {
+        if (options.algorithm == matmul_algorithm::automatic && options.kernel.empty()) {
             const std::span group = std::ranges::partition(
                 list.products, [&](const auto& p) { return !can_be_grouped(p, device); });
             std::ranges::sort(group, std::greater(), [](const auto& p) { return p.problem.a.cols; });

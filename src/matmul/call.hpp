@@ -67,7 +67,8 @@ kernels::matmul::product<In, Out> described(matrix_view<const In> a, matrix_view
     result.epilogue = described(epilogue);
     if (batch.count != 1) result.batch = batch;  // else the only matrix has none after it
     const kernels::matmul::product<In, Out> by_rows = is_row_major(c) ? result : transposed(result);
-    return options.algorithm == matmul_algorithm::automatic ? joined(by_rows) : by_rows;
+    const bool is_automatic = options.algorithm == matmul_algorithm::automatic && options.kernel.empty();
+    return is_automatic ? joined(by_rows) : by_rows;
 }
 
 template <class In, class Out>
@@ -85,7 +86,6 @@ matmul_problem problem_of(const kernels::matmul::product<In, Out>& p, const matm
             .has_epilogue = !p.epilogue.is_identity,
             .adds_c = p.beta != 0,
             .has_scratch = !options.workspace.empty() || options.scratch == scratch::pool,
-            .tile = options.tile,
             .precision = options.precision};
 }
 
@@ -106,7 +106,7 @@ std::optional<kernels::matmul::product<In, Out>> checked(matrix_view<const In> a
                         {"epilogue.row_bias", footprint_of(epilogue.row_bias)},
                         {"epilogue.column_bias", footprint_of(epilogue.column_bias)},
                         {"epilogue.residual", footprint_of(epilogue.residual)}});
-    require_kernel(options.algorithm, element_type_of<In>);
+    require_kernel(options.algorithm, element_type_of<In>, options.kernel);
     if (c.rows == 0 || c.cols == 0 || batch.count == 0) return {};
     return described<In, Out>(a, b, c, epilogue, batch, options);
 }

@@ -5,6 +5,7 @@
 #include <heddle/types.hpp>
 
 #include <memory>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -54,34 +55,37 @@ std::optional<kernels::matmul::function_call<In, Out>> prepare_matmul(
     auto product = checked<In, Out>(a, b, c, epilogue, {}, options);
     constexpr bool is_float = std::is_same_v<In, float>;
     constexpr matmul_algorithm of_any = is_float ? warp_tiled : wmma, of_hopper = is_float ? tf32 : fused;
-    const matmul_algorithm asked = options.algorithm;
-    if (asked != automatic && asked != of_any && asked != of_hopper)
-        throw unsupported(detail::format("matmul: {} takes no function: {} and {} do", to_string(asked),
-                                         to_string(of_any), to_string(of_hopper)));
+    // The kernels that are compiled with a function.
+    const std::string_view of_any_name = to_string(of_any), kernel = options.kernel;
+    constexpr std::string_view of_hopper_name =
+        is_float ? kernels::matmul::tf32_with_function[0].name : "fused";
+    const bool names_any = !kernel.empty() && is_named(of_any_name, kernel),
+               names_hopper =
+                   !kernel.empty() && (is_named(of_hopper_name, kernel) || is_named(kernel, of_hopper_name));
+    matmul_algorithm asked = options.algorithm;
+    const bool takes_function = asked == automatic || asked == of_any || asked == of_hopper;
+    if (!takes_function || (!kernel.empty() && !names_any && !names_hopper))
+        throw unsupported(detail::format("matmul: {} takes no function: {} and {} do",
+                                         kernel.empty() ? to_string(asked) : kernel, of_any_name,
+                                         of_hopper_name));
+    if (names_any) asked = of_any;
+    if (names_hopper) asked = of_hopper;
     if (!product) return {};
     product->epilogue.is_identity = false;
     const stream_device device(stream);
-    if constexpr (is_float)
-        if ((options.tile >= 0 && options.tile != kernels::matmul::tf32_with_function) ||
-            options.variant == "skinny")
-            throw unsupported(detail::format(
-                "matmul: {} takes a function in its variant tiles and tile {} alone{}", to_string(asked),
-                kernels::matmul::tf32_with_function,
-                facts({fact("variant", options.variant, ""), fact("tile", options.tile, -1)}).given()));
+    matmul_options by_hopper = options;
+    by_hopper.algorithm = of_hopper;
+    by_hopper.kernel = is_named(kernel, of_hopper_name) ? kernel : of_hopper_name;
     bool by_warpgroups = false;
     const auto plan_function = [&](bool has_scratch) -> kernels::matmul::plan {
         matmul_problem problem = problem_of(*product, options);
         // How large a workspace has to be with a function, nobody can ask: one that is given holds what is planned without.
         problem.has_scratch = has_scratch && options.workspace.empty();
         problem.result = problem.operands;  // the kernel is compiled for the types that the user has
-        if constexpr (is_float) {           // and for one tile, which nobody shares
-            problem.tile = kernels::matmul::tf32_with_function;
-            problem.has_scratch = false;
-        }
-        constexpr const char* variant = is_float ? "tiles" : "";
-        const bool fits = can_run(of_hopper, problem, device.traits(), variant);
+        if constexpr (is_float) problem.has_scratch = false;  // nobody shares its tiles
+        const bool fits = can_run(of_hopper, problem, device.traits(), by_hopper.kernel);
         if (asked == of_hopper && !fits)
-            throw unsupported(why_not(of_hopper, problem, device.traits(), variant) +
+            throw unsupported(why_not(of_hopper, problem, device.traits(), by_hopper.kernel) +
                               (is_float ? "; with a function nothing is copied" : ""));
         const bool is_exact_enough = !is_float || asked == of_hopper || options.precision == precision::tf32;
         const bool can_be = asked != of_any && is_exact_enough && fits && problem.a.cols > 0;
@@ -90,8 +94,7 @@ std::optional<kernels::matmul::function_call<In, Out>> prepare_matmul(
             throw unsupported(detail::format("matmul: {} needs the .cu file of its function compiled for 90a",
                                              to_string(of_hopper)));
         if (!by_warpgroups) return {};
-        return (is_float ? kernels::matmul::plan_tf32 : kernels::matmul::plan_fused)(problem,
-                                                                                     device.traits());
+        return plan_matmul<In, In>(problem, device.traits(), by_hopper).plan;
     };
     auto [plan, workspace] = plan_with_workspace("matmul", options, stream, plan_function);
     product->workspace = {workspace.tickets(), workspace.scratch()};

@@ -10,8 +10,8 @@
 namespace heddle::detail {
 
 template <class In, class Out>
-using matmul_rung =
-    rung<matmul_algorithm, matmul_problem, kernels::matmul::plan, kernels::matmul::product<In, Out>>;
+using matmul_rung = rung<matmul_algorithm, kernels::matmul::product_facts, kernels::matmul::plan,
+                         kernels::matmul::product<In, Out>>;
 
 template <class In, class Out>
 using planned_matmul = planned<matmul_rung<In, Out>>;
@@ -27,12 +27,12 @@ planned_matmul<In, Out> plan_matmul(const matmul_problem& problem, const device_
 
 /// Whether why_not() is empty, of a valid problem, without a text that nobody reads.
 bool can_run(matmul_algorithm algorithm, const matmul_problem& problem, const device_traits& device,
-             std::string_view variant = {});
+             std::string_view kernel = {});
 
-/// @throws unsupported  the algorithm has no kernel for such operands
-void require_kernel(matmul_algorithm algorithm, element_type operands);
+/// @throws unsupported  the algorithm has no such kernel for these operands
+void require_kernel(matmul_algorithm algorithm, element_type operands, std::string_view kernel);
 
-/// @throws invalid_argument  an unknown algorithm, precision or variant, or a tile that the algorithm does not have
+/// @throws invalid_argument  an unknown algorithm or precision, or a kernel that the algorithm does not have
 void validate_choice(const char* operation, const matmul_options& options);
 
 /// @throws invalid_argument  as select() says

@@ -12,7 +12,6 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <fstream>
 #include <limits>
@@ -34,38 +33,24 @@ std::string header() {
     int runtime = 0, driver = 0;
     check(cudaRuntimeGetVersion(&runtime));
     check(cudaDriverGetVersion(&driver));
-    return detail::format("heddle {} matmul choices; driver {}; runtime {}", version(), driver, runtime);
-}
-
-std::optional<matmul_algorithm> algorithm_of(std::string_view name) {
-    for (const element_type type : {element_type::f32, element_type::f16})
-        for (const matmul_algorithm each : matmul_algorithms(type))
-            if (to_string(each) == name) return each;
-    return std::nullopt;
+    return detail::format("heddle {} matmul kernels; driver {}; runtime {}", version(), driver, runtime);
 }
 
 constexpr char separator = '|';
 
 struct line {
     std::string key;
-    matmul_algorithm algorithm;
-    int tile;
+    std::string_view kernel;  ///< one of matmul_kernels()
 };
 
-/// key | algorithm | tile
-std::optional<line> parsed(const std::string& text) {
-    const auto second = text.rfind(separator);
-    if (second == std::string::npos || second == 0) return std::nullopt;
-    const auto first = text.rfind(separator, second - 1);
-    if (first == std::string::npos || first == 0) return std::nullopt;
-    const auto algorithm = algorithm_of(std::string_view(text).substr(first + 1, second - first - 1));
-    const std::string_view tile = std::string_view(text).substr(second + 1);
-    int value = 0;
-    const auto [end, error] = std::from_chars(tile.data(), tile.data() + tile.size(), value);
-    if (!algorithm || error != std::errc{} || end != tile.data() + tile.size()) return std::nullopt;
-    if (value < -1 || value >= static_cast<int>(std::max<std::size_t>(1, matmul_tiles(*algorithm).size())))
-        return std::nullopt;
-    return line{text.substr(0, first), *algorithm, value};
+/// key | kernel
+std::optional<line> parsed(std::string_view text) {
+    const auto end = text.rfind(separator);
+    if (end == text.npos || end == 0) return std::nullopt;
+    for (const element_type type : {element_type::f32, element_type::f16})
+        for (const std::string_view kernel : matmul_kernels(type))
+            if (kernel == text.substr(end + 1)) return line{std::string(text.substr(0, end)), kernel};
+    return std::nullopt;
 }
 
 /// What the time of a product depends on, of one operand: how it lies.
@@ -115,12 +100,12 @@ matmul_tuner::matmul_tuner(std::filesystem::path file, warning warn) : file_(std
     };
     std::string text;
     if (!std::getline(in, text) || text != header()) {
-        tell("of another driver or version, or not of heddle: ignored");
+        tell("of another driver or version, of one that named tiles, or not of heddle: ignored");
         return;
     }
     for (int number = 2; std::getline(in, text); ++number) {
         if (const auto read = parsed(text))
-            choices_[read->key] = {read->algorithm, read->tile};
+            choices_[read->key] = read->kernel;
         else
             tell(detail::format("line {} cannot be read: ignored", number));
     }
@@ -137,9 +122,7 @@ void matmul_tuner::save() const {
     std::string text = header() + '\n';
     {
         const std::lock_guard lock(mutex_);
-        for (const auto& [key, chosen] : choices_)
-            text += detail::format("{}{}{}{}{}\n", key, separator, to_string(chosen.algorithm), separator,
-                                   chosen.tile);
+        for (const auto& [key, kernel] : choices_) text += detail::format("{}{}{}\n", key, separator, kernel);
     }
     std::filesystem::path temporary = file_;
     temporary += detail::format(".{:08x}", std::random_device{}());  // others may be saving, too
@@ -164,34 +147,35 @@ matmul_options matmul_tuner::choose(matrix_view<const std::type_identity_t<In>> 
         type_name<In>, type_name<Out>, c.rows, c.cols, a.cols, order_of(a), order_of(b), order_of(c),
         options.alpha == 0 ? 0 : 1, options.beta == 0 ? 0 : 1, workspace_of(options), is_default ? "" : " ",
         is_default ? "" : to_string(options.precision));
+    // A file may name another type's.
+    const auto is_of_type = [kernels = matmul_kernels(element_type_of<In>)](std::string_view kernel) {
+        return std::ranges::find(kernels, kernel) != kernels.end();
+    };
     matmul_options result = options;
-    result.variant = {};  // the model chooses among a rung's kernels
+    result.algorithm = matmul_algorithm::automatic;
     {
         const std::lock_guard lock(mutex_);
-        if (const auto known = choices_.find(key); known != choices_.end()) {
-            result.algorithm = known->second.algorithm;
-            result.tile = known->second.tile;
+        const auto known = choices_.find(key);
+        if (known != choices_.end() && is_of_type(known->second)) {
+            result.kernel = known->second;
             return result;
         }
     }
     matmul<Out, In>(a, b, c, stream, options);  // throws where the arguments are wrong
-    choice best;
+    std::string_view best;
     double best_seconds = std::numeric_limits<double>::infinity();
     const device_traits& device = traits_of(device_of(stream));
     const matmul_problem problem = matmul_problem_of<Out, In>(a, b, c, options);
     for (const matmul_algorithm algorithm : matmul_algorithms(element_type_of<In>)) {
         if (!may_stand_for(algorithm, problem, device)) continue;
-        const int tiles = static_cast<int>(matmul_tiles(algorithm).size());
-        const bool the_model_chooses = tiles == 0 || !matmul_variants(algorithm).empty();
-        for (int tile = the_model_chooses ? -1 : 0; tile < tiles; ++tile) {
+        for (const std::string_view kernel : matmul_kernels(element_type_of<In>, algorithm)) {
             matmul_options candidate = result;
-            candidate.algorithm = algorithm;
-            candidate.tile = tile;
+            candidate.kernel = kernel;
             try {
                 const double seconds = seconds_of<Out, In>(a, b, c, stream, candidate);
                 if (seconds < best_seconds) {
                     best_seconds = seconds;
-                    best = {algorithm, tile};
+                    best = kernel;
                 }
             } catch (const unsupported&) {       // it cannot run this product
             } catch (const invalid_argument&) {  // it would need a larger workspace
@@ -199,9 +183,9 @@ matmul_options matmul_tuner::choose(matrix_view<const std::type_identity_t<In>> 
         }
     }
     const std::lock_guard lock(mutex_);
-    best = choices_.try_emplace(key, best).first->second;  // what another thread found meanwhile stays
-    result.algorithm = best.algorithm;
-    result.tile = best.tile;
+    std::string_view& kept = choices_[key];  // what another thread found meanwhile stays
+    if (!is_of_type(kept)) kept = best;
+    result.kernel = kept;
     return result;
 }
 

@@ -19,11 +19,11 @@ void pool(tensor_view<const std::type_identity_t<T>> input, tensor_view<T> outpu
     const auto rungs = detail::pool_rungs<T>();
     const pool_problem problem = detail::validated_pool<T>("pool", input, output, options);
     rungs.require_known("pool", {"options", "algorithm"}, options.algorithm);
-    rungs.require_variant("pool", {"options", "variant"}, options.algorithm, options.variant);
+    rungs.require_kernel("pool", {"options", "kernel"}, options.algorithm, options.kernel);
     if (output.count == 0 || output.channels == 0) return;
     const detail::stream_device device(stream);
     const auto [rung, plan] =
-        rungs.choose("pool", options.algorithm, problem, device.traits(), options.variant);
+        rungs.choose("pool", options.algorithm, problem, device.traits(), options.kernel);
     rung->launch(plan, {input, output, options.mode, options.geometry}, stream.get());
 }
 

@@ -24,8 +24,8 @@ bool has_large_windows(const pool_problem& problem, const device_traits&) {
 template <class T>
 constexpr auto table = std::to_array<pool_rung<T>>({
     {naive, "naive", any_problem, never, plan_naive, launch_naive<T>},
-    {vectorized, "vectorized", any_problem, always, plan_window, launch_window<T>, "window"},
-    {vectorized, "vectorized", any_problem, has_large_windows, plan_block, launch_block<T>, "block"},
+    {vectorized, "vectorized window", any_problem, always, plan_window, launch_window<T>},
+    {vectorized, "vectorized block", any_problem, has_large_windows, plan_block, launch_block<T>},
 });
 
 constexpr const char* enumeration = "pool_algorithm";
@@ -51,8 +51,8 @@ std::string_view to_string(pool_algorithm algorithm) {
     return rungs.name_of(algorithm);
 }
 
-std::span<const std::string_view> pool_variants(pool_algorithm algorithm) {
-    return variants_of<table<float>>(algorithm);
+std::span<const std::string_view> pool_kernels(pool_algorithm algorithm) {
+    return kernels_of<table<float>>(algorithm);
 }
 
 pool_algorithm select(const pool_problem& problem, const device_traits& device) {
@@ -62,11 +62,11 @@ pool_algorithm select(const pool_problem& problem, const device_traits& device) 
 }
 
 std::string why_not(pool_algorithm algorithm, const pool_problem& problem, const device_traits& device,
-                    std::string_view variant) {
+                    std::string_view kernel) {
     rungs.require_known("why_not", "algorithm", algorithm);
-    rungs.require_variant("why_not", "variant", algorithm, variant);
+    rungs.require_kernel("why_not", "kernel", algorithm, kernel);
     require_valid("why_not", problem, device);
-    return rungs.why_not("pool", algorithm, problem, device, variant);
+    return rungs.why_not("pool", algorithm, problem, device, kernel);
 }
 
 template <class T>

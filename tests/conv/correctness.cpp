@@ -68,7 +68,7 @@ TYPED_TEST(conv_correctness, gives_the_same_bits_in_a_graph) {
         test::for_every_conv_plan(
             {.geometry = p.s.geometry, .precision = each}, [&](const conv_options& options) {
                 if (!why_not(options.algorithm, p.problem(options), traits_of(current_device()),
-                             options.variant)
+                             options.kernel)
                          .empty())
                     return;
                 const auto call = [&] {

@@ -164,7 +164,7 @@ class conv_beside_cudnn : public gpu_test,
     void compare(conv_operands<T, T>& p, const std::vector<T>& theirs, const conv_options& options,
                  Allowed allowed) {
         for_every_conv_plan(options, [&](const conv_options& with) {
-            if (!why_not(with.algorithm, p.problem(with), traits_of(current_device()), with.variant).empty())
+            if (!why_not(with.algorithm, p.problem(with), traits_of(current_device()), with.kernel).empty())
                 return;
             p.prepare_output(0);
             conv<T>(p.input.tensor(), p.filters.filters(), p.output.tensor(), *stream_, with);

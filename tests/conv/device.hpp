@@ -3,6 +3,7 @@
 #include "tests/conv/operands.hpp"
 #include "tests/conv/shapes.hpp"
 #include "tests/support/gpu.hpp"
+#include "tests/support/kernels.hpp"
 #include "tests/support/watchdog.hpp"
 #include <heddle/conv.hpp>
 #include <heddle/stream.hpp>
@@ -24,25 +25,18 @@ std::vector<precision> precisions() {
     return {precision::fp32};
 }
 
-/// check(options) of each rung, and `automatic`, in each of its variants and tiles, until one fails.
+/// check(options) of each rung, and `automatic`, and of each of its kernels, until one fails.
 template <class Check>
 void for_every_conv_plan(conv_options options, Check check) {
     std::vector<conv_algorithm> rungs(conv_algorithms().begin(), conv_algorithms().end());
     rungs.push_back(conv_algorithm::automatic);
-    for (const conv_algorithm rung : rungs) {
-        std::vector<std::string_view> variants(conv_variants(rung).begin(), conv_variants(rung).end());
-        variants.emplace_back();
-        const auto tiles = static_cast<int>(conv_tiles(rung).size());
-        for (const std::string_view variant : variants)
-            for (int tile = -1; tile < tiles; ++tile) {
-                options.algorithm = rung;
-                options.variant = variant;
-                options.tile = tile;
-                SCOPED_TRACE(std::string(to_string(rung)) + ", variant '" + std::string(variant) +
-                             "', tile " + std::to_string(tile));
-                ASSERT_NO_FATAL_FAILURE(check(options));
-            }
-    }
+    for (const conv_algorithm rung : rungs)
+        for (const std::string_view kernel : kernels_to_ask(rung, conv_kernels(rung))) {
+            options.algorithm = rung;
+            options.kernel = kernel;
+            SCOPED_TRACE(text_of(rung, kernel));
+            ASSERT_NO_FATAL_FAILURE(check(options));
+        }
 }
 
 template <class Types>

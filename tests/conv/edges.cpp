@@ -56,7 +56,7 @@ TYPED_TEST(conv_edges, take_channels_of_one_tensor) {
                 both.upload(pixels);
                 const conv_problem problem = conv_problem_of<Out>(in, p.filters.filters(), out, options);
                 const device_traits& device = traits_of(current_device());
-                if (!why_not(options.algorithm, problem, device, options.variant).empty()) return;
+                if (!why_not(options.algorithm, problem, device, options.kernel).empty()) return;
                 conv<Out>(in, p.filters.filters(), out, *this->stream, options);
                 test::synchronize(*this->stream, "channels");
                 const std::vector<Out> after = both.download();

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
@@ -37,12 +38,16 @@ struct weighted_leaky_relu {
 
 struct asked {
     conv_algorithm algorithm;
-    int tile = -1;
+    std::string_view kernel{};
 };
-constexpr asked every_function_plan[] = {{conv_algorithm::automatic},     {conv_algorithm::naive},
-                                         {conv_algorithm::tiled},         {conv_algorithm::mma_sync},
-                                         {conv_algorithm::persistent},    {conv_algorithm::persistent, 0},
-                                         {conv_algorithm::persistent, 3}, {conv_algorithm::persistent, 6}};
+constexpr asked every_function_plan[] = {{conv_algorithm::automatic},
+                                         {conv_algorithm::naive},
+                                         {conv_algorithm::tiled},
+                                         {conv_algorithm::mma_sync},
+                                         {conv_algorithm::persistent},
+                                         {conv_algorithm::persistent, "persistent 128x256"},
+                                         {conv_algorithm::persistent, "persistent 128x128"},
+                                         {conv_algorithm::persistent, "persistent 128x64"}};
 
 template <class Types>
 class conv_function : public test::conv_device<Types> {
@@ -59,8 +64,9 @@ class conv_function : public test::conv_device<Types> {
     bool can_run(operands& p, const conv_options& with, const conv_terms& terms) const {
         if (with.algorithm == conv_algorithm::persistent && (!has_90a_ || std::is_same_v<In, float>))
             return false;
-        const char* const variant = with.algorithm == conv_algorithm::mma_sync ? "elements" : "";
-        return why_not(with.algorithm, p.problem(with, terms), traits_of(current_device()), variant).empty();
+        const std::string_view kernel =
+            with.algorithm == conv_algorithm::mma_sync ? "mma_sync elements" : with.kernel;
+        return why_not(with.algorithm, p.problem(with, terms), traits_of(current_device()), kernel).empty();
     }
 
     /// Every rung that takes a function does these operands right, or is refused where why_not() says so.
@@ -80,8 +86,8 @@ class conv_function : public test::conv_device<Types> {
         for (const asked& plan : every_function_plan) {
             conv_options with = options;
             with.algorithm = plan.algorithm;
-            with.tile = plan.tile;
-            SCOPED_TRACE(std::string(to_string(plan.algorithm)) + ", tile " + std::to_string(plan.tile));
+            with.kernel = plan.kernel;
+            SCOPED_TRACE(test::text_of(plan.algorithm, plan.kernel));
             calls.upload(std::vector<float>(weight_elements.size()));
             if (residual_is_output)
                 p.output.upload(p.residuals);
@@ -199,15 +205,17 @@ TEST_F(conv_function_refusals, name_the_rungs_that_take_one) {
         return std::string();
     };
     p.prepare_output(0);
-    EXPECT_EQ(reason_of({.algorithm = conv_algorithm::wgmma}),
-              "conv: wgmma takes no function: persistent, mma_sync, tiled and naive do");
-    EXPECT_EQ(reason_of({.algorithm = conv_algorithm::persistent, .tile = 1}),
-              "conv: persistent takes a function in its tiles 0, 3 and 6 alone; given: tile 1");
-    EXPECT_EQ(reason_of({.algorithm = conv_algorithm::mma_sync, .tile = 0}),
-              "conv: mma_sync takes a function in tile 2 of its variant elements alone; given: tile 0");
-    EXPECT_EQ(
-        reason_of({.algorithm = conv_algorithm::mma_sync, .variant = "packets"}),
-        "conv: mma_sync takes a function in tile 2 of its variant elements alone; given: variant packets");
+    const std::string those =
+        " takes no function; these do: naive, tiled, mma_sync elements 64x64, persistent 128x256, persistent "
+        "128x128, persistent 128x64";
+    EXPECT_EQ(reason_of({.algorithm = conv_algorithm::wgmma}), "conv: wgmma" + those);
+    for (const conv_algorithm each : {conv_algorithm::persistent, conv_algorithm::automatic})
+        EXPECT_EQ(reason_of({.algorithm = each, .kernel = "persistent 256x128"}),
+                  "conv: persistent 256x128" + those);
+    for (const std::string kernel :
+         {"mma_sync packets 128x128", "mma_sync elements 64x32", "mma_sync packets"})
+        EXPECT_EQ(reason_of({.algorithm = conv_algorithm::mma_sync, .kernel = kernel}),
+                  "conv: " + kernel + those);
     EXPECT_TRUE(p.output.untouched());
 }
 
@@ -239,7 +247,7 @@ TEST_F(conv_function_arguments, are_checked_as_those_of_conv) {
     EXPECT_EQ(message(output, {.activation = matmul_activation::relu}),
               "conv: epilogue.activation is 1, expected none: the function stands in its place");
     EXPECT_NE(message(output, {}, {.algorithm = static_cast<conv_algorithm>(99)}), "");
-    EXPECT_NE(message(output, {}, {.tile = 0}), "");
+    EXPECT_NE(message(output, {}, {.kernel = "128x256"}), "");
     EXPECT_NE(message(output, {}, {.scratch = static_cast<scratch>(99)}), "");
     EXPECT_NE(message(output, {}, {.geometry = {.groups = 3}}), "");
 }

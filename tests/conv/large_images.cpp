@@ -60,7 +60,7 @@ class conv_large_strides : public test::conv_device<Types> {
         test::for_every_conv_plan(plain, [&](const conv_options& options) {
             const conv_problem problem =
                 conv_problem_of<Out, In>(input.tensor(), filters.filters(), output.tensor(), options);
-            if (!why_not(options.algorithm, problem, traits_of(current_device()), options.variant).empty())
+            if (!why_not(options.algorithm, problem, traits_of(current_device()), options.kernel).empty())
                 return;
             output.clear();
             conv<Out, In>(input.tensor(), filters.filters(), output.tensor(), *this->stream, options);
@@ -202,7 +202,7 @@ class conv_large_images : public test::gpu_test {
         const std::vector<std::int64_t> pixels = some_pixels(s);
         test::for_every_conv_plan(options_of(s), [&](const conv_options& options) {
             if (!why_not(options.algorithm, conv_problem_of<T>(x, w, y, options), traits_of(current_device()),
-                         options.variant)
+                         options.kernel)
                      .empty())
                 return;
             fill_bytes(output, poison, *stream);

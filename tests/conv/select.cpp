@@ -7,7 +7,6 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <iterator>
 #include <set>
 #include <string>
 #include <string_view>
@@ -57,7 +56,6 @@ TEST(conv_why_not, says_what_was_given) {
     p.is_matmul_epilogue = false;
     p.residual = p.output;
     p.has_scratch = false;
-    p.tile = 1;
     p.precision = precision::tf32;
     EXPECT_EQ(why_not(conv_algorithm::depthwise, p, device),
               "conv: depthwise takes as many groups as input channels and as output channels; given: input "
@@ -65,7 +63,7 @@ TEST(conv_why_not, says_what_was_given) {
               "16, height 3, width 3, channels 8), output (count 1, height 4, width 11, channels 16), "
               "geometry (stride (y 2, x 1), padding (top 0, bottom 1, left 2, right 3), groups 2), "
               "operands half, result float, has_epilogue true, is_matmul_epilogue false, residual (count "
-              "1, height 4, width 11, channels 16), has_scratch false, tile 1, precision tf32, compute "
+              "1, height 4, width 11, channels 16), has_scratch false, precision tf32, compute "
               "capability 0.0");
 }
 
@@ -117,8 +115,8 @@ TEST(conv_select, takes_tensor_cores_of_float_where_maps_describe_windows) {
         p.precision = precision::tf32;
         return p;
     };
-    const auto reason = [&](const conv_problem& p) {
-        return test::lack_in(why_not(conv_algorithm::persistent, p, hopper));
+    const auto reason = [&](const conv_problem& p, std::string_view kernel = {}) {
+        return test::lack_in(why_not(conv_algorithm::persistent, p, hopper, kernel));
     };
     const auto takes = [&](const test::conv_shape& s) { return reason(problem(s)).empty(); };
     const test::conv_shape plain{2, 8, 8, 64, 64, 3, 3, {.padding = test::around(1)}};
@@ -138,12 +136,11 @@ TEST(conv_select, takes_tensor_cores_of_float_where_maps_describe_windows) {
               "conv: persistent needs groups of a multiple of 64 input channels, of float 32, and of a "
               "multiple of a tile's outputs");
     int built = 0;
-    conv_problem in = problem(plain);
-    for (in.tile = 0; in.tile < std::ssize(conv_tiles(conv_algorithm::persistent)); ++in.tile)
-        if (const std::string why = reason(in); why.empty())
+    for (const std::string_view kernel : conv_kernels(conv_algorithm::persistent))
+        if (const std::string why = reason(problem(plain), kernel); why.empty())
             ++built;
         else
-            EXPECT_EQ(why, "conv: persistent is not built for float in this tile");
+            EXPECT_EQ(why, "conv: " + std::string(kernel) + " is not built for float");
     EXPECT_EQ(built, 3);
     conv_problem at = problem(plain);
     at.input.alignment = 8;
@@ -164,8 +161,8 @@ TEST(conv_select, takes_tensor_cores_where_threads_copy_windows) {
         p.operands = p.result = element_type::f16;
         return p;
     };
-    const auto reason = [&](const conv_problem& p, std::string_view variant = {}) {
-        return test::lack_in(why_not(conv_algorithm::mma_sync, p, ampere, variant));
+    const auto reason = [&](const conv_problem& p, std::string_view kernel = {}) {
+        return test::lack_in(why_not(conv_algorithm::mma_sync, p, ampere, kernel));
     };
     const test::conv_shape plain{2, 8, 8, 16, 24, 3, 3, {.padding = test::around(1)}};
     EXPECT_EQ(select(problem(plain), ampere), conv_algorithm::mma_sync);
@@ -175,46 +172,46 @@ TEST(conv_select, takes_tensor_cores_where_threads_copy_windows) {
     conv_problem rounded = problem_of(plain);
     rounded.precision = precision::tf32;
     EXPECT_EQ(select(rounded, ampere), conv_algorithm::mma_sync);
-    EXPECT_EQ(reason(rounded, "elements"), "conv: mma_sync (elements) takes half and bfloat16");
+    EXPECT_EQ(reason(rounded, "mma_sync elements"), "conv: mma_sync elements takes half and bfloat16");
     EXPECT_EQ(reason(problem_of(plain)),
               "conv: mma_sync takes half and bfloat16, and float where its precision may be that of tf32");
     EXPECT_EQ(test::lack_in(why_not(conv_algorithm::mma_sync, problem(plain), device)),
               "conv: mma_sync needs compute capability 8.0");
-    for (const char* variant : {"packets", "words", "elements"})
-        EXPECT_EQ(reason(problem(plain), variant), "");
-    const auto takes = [&](const test::conv_shape& s, std::string_view variant) {
-        return reason(problem(s), variant).empty();
+    for (const std::string_view kernel : conv_kernels(conv_algorithm::mma_sync))
+        EXPECT_EQ(reason(problem(plain), kernel), "");
+    const auto takes = [&](const test::conv_shape& s, std::string_view kernel) {
+        return reason(problem(s), kernel).empty();
     };
-    EXPECT_FALSE(takes({2, 8, 8, 12, 24, 3, 3}, "packets"));
-    EXPECT_TRUE(takes({2, 8, 8, 12, 24, 3, 3}, "words"));
-    EXPECT_FALSE(takes({2, 8, 8, 16, 24, 3, 3, {.groups = 4}}, "packets"));
-    EXPECT_FALSE(takes({2, 8, 8, 13, 24, 3, 3}, "words"));
-    EXPECT_TRUE(takes({2, 8, 8, 13, 24, 3, 3}, "elements"));
+    EXPECT_FALSE(takes({2, 8, 8, 12, 24, 3, 3}, "mma_sync packets"));
+    EXPECT_TRUE(takes({2, 8, 8, 12, 24, 3, 3}, "mma_sync words"));
+    EXPECT_FALSE(takes({2, 8, 8, 16, 24, 3, 3, {.groups = 4}}, "mma_sync packets"));
+    EXPECT_FALSE(takes({2, 8, 8, 13, 24, 3, 3}, "mma_sync words"));
+    EXPECT_TRUE(takes({2, 8, 8, 13, 24, 3, 3}, "mma_sync elements"));
     conv_problem at = problem(plain);
     at.input.alignment = 8;
-    EXPECT_EQ(reason(at, "packets"),
-              "conv: mma_sync (packets) needs channels, pixels and taps at multiples of 16 bytes");
+    EXPECT_EQ(reason(at, "mma_sync packets"),
+              "conv: mma_sync packets needs channels, pixels and taps at multiples of 16 bytes");
     at.input.alignment = 2;
-    EXPECT_EQ(reason(at, "words"),
-              "conv: mma_sync (words) needs channels, pixels and taps at multiples of 4 bytes");
+    EXPECT_EQ(reason(at, "mma_sync words"),
+              "conv: mma_sync words needs channels, pixels and taps at multiples of 4 bytes");
     const std::int64_t many = (std::int64_t{1} << 30) + 1;
     EXPECT_NE(reason(problem({1, 1, many, 1, 1, 1, 1})), "");
 }
 
 TEST(conv_select, takes_tiles_in_registers_of_float) {
     const device_traits ampere{.compute_capability_major = 8, .sm_count = 108, .max_threads_per_sm = 2048};
-    const auto reason = [&](const conv_problem& p, std::string_view variant = {}) {
-        return test::lack_in(why_not(conv_algorithm::register_tiled, p, ampere, variant));
+    const auto reason = [&](const conv_problem& p, std::string_view kernel = {}) {
+        return test::lack_in(why_not(conv_algorithm::register_tiled, p, ampere, kernel));
     };
     const conv_problem plain = problem_of({2, 8, 8, 12, 24, 3, 3, {.padding = test::around(1)}});
     EXPECT_EQ(select(plain, ampere), conv_algorithm::register_tiled);
     EXPECT_EQ(select(problem_of({2, 8, 8, 3, 24, 3, 3}), ampere), conv_algorithm::register_tiled);
     EXPECT_EQ(select(problem_of({2, 8, 8, 3, 7, 3, 3}), ampere), conv_algorithm::naive);
     EXPECT_EQ(conv_workspace_bytes(plain, ampere), 0);
-    EXPECT_EQ(reason(plain, "words"), "");
-    EXPECT_EQ(reason(plain, "fours"), "");
-    EXPECT_EQ(reason(problem_of({2, 8, 8, 6, 24, 3, 3}), "fours"),
-              "conv: register_tiled (fours) needs a multiple of four channels in a group");
+    EXPECT_EQ(reason(plain, "register_tiled words"), "");
+    EXPECT_EQ(reason(plain, "register_tiled fours"), "");
+    EXPECT_EQ(reason(problem_of({2, 8, 8, 6, 24, 3, 3}), "register_tiled fours"),
+              "conv: register_tiled fours needs a multiple of four channels in a group");
     EXPECT_EQ(test::lack_in(why_not(conv_algorithm::register_tiled, plain, device)),
               "conv: register_tiled needs compute capability 8.0");
     conv_problem halves = plain;
@@ -234,8 +231,8 @@ TEST(conv_select, takes_slabs_of_small_groups) {
         p.operands = p.result = element_type::bf16;
         return p;
     };
-    const auto reason = [&](const conv_problem& p, std::string_view variant = {}) {
-        return test::lack_in(why_not(conv_algorithm::grouped, p, ampere, variant));
+    const auto reason = [&](const conv_problem& p, std::string_view kernel = {}) {
+        return test::lack_in(why_not(conv_algorithm::grouped, p, ampere, kernel));
     };
     for (const std::int64_t channels : {2, 4, 5, 8, 16})
         EXPECT_EQ(select(problem(channels, channels), ampere), conv_algorithm::grouped) << channels;
@@ -250,11 +247,11 @@ TEST(conv_select, takes_slabs_of_small_groups) {
     EXPECT_EQ(select(floats, ampere), conv_algorithm::grouped);
     floats.precision = precision::tf32;
     EXPECT_EQ(select(floats, ampere), conv_algorithm::mma_sync);
-    EXPECT_EQ(reason(floats, "mma"), "conv: grouped (mma) takes half and bfloat16");
-    EXPECT_EQ(reason(problem(6, 4), "mma"),
-              "conv: grouped (mma) needs groups of a multiple of 4 input channels");
+    EXPECT_EQ(reason(floats, "grouped mma"), "conv: grouped mma takes half and bfloat16");
+    EXPECT_EQ(reason(problem(6, 4), "grouped mma"),
+              "conv: grouped mma needs groups of a multiple of 4 input channels");
     EXPECT_EQ(reason(problem(6, 4)), "");
-    EXPECT_EQ(reason(problem(32, 32), "mma"), "");
+    EXPECT_EQ(reason(problem(32, 32), "grouped mma"), "");
     EXPECT_NE(reason(problem(36, 4)), "");
     EXPECT_NE(reason(problem(4, 33)), "");
     EXPECT_EQ(test::lack_in(why_not(conv_algorithm::grouped, problem(4, 4), device)),

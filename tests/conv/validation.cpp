@@ -1,3 +1,4 @@
+#include "tests/support/kernels.hpp"
 #include "tests/support/provoked.hpp"
 #include "tests/support/random.hpp"
 #include <heddle/conv.hpp>
@@ -141,10 +142,12 @@ TEST_F(conv_arguments, have_known_options) {
               "conv: options.algorithm is 99, expected an enumerator of conv_algorithm");
     EXPECT_EQ(message({.precision = static_cast<precision>(7)}),
               "conv: options.precision is 7, expected an enumerator of precision");
-    EXPECT_EQ(message({.algorithm = conv_algorithm::tiled, .tile = 0}),
-              "conv: options.tile is 0, expected -1, or a place among the 0 of conv_tiles(tiled)");
-    EXPECT_EQ(message({.algorithm = conv_algorithm::tiled, .variant = "other"}),
-              "conv: options.variant is other, expected none, as tiled has one kernel");
+    EXPECT_EQ(message({.algorithm = conv_algorithm::tiled, .kernel = "other"}),
+              "conv: options.kernel is other, expected one of tiled");
+    EXPECT_EQ(message({.algorithm = conv_algorithm::grouped, .kernel = "mma"}),
+              "conv: options.kernel is mma, expected one of grouped fma, grouped mma");
+    EXPECT_EQ(message({.kernel = "128x256"}),
+              "conv: options.kernel is 128x256, expected one of " + test::joined(conv_kernels()));
     EXPECT_NE(message({.workspace = std::as_writable_bytes(std::span(p + 1000, 64))}), "");
     EXPECT_NE(message({.workspace = std::as_writable_bytes(std::span(p + 3001, 8)).subspan(2)}), "");
 }

@@ -315,10 +315,10 @@ std::string wrong_gaussian_blur(const problem& p, processor where) {
     if (std::is_same_v<T, std::uint8_t>)
         extra = std::max(extra, bounds::of_whole_numbers(options.algorithm, along_x, along_y, of.channels));
     const expectation expected = convolved(of, along_x, along_y, filter::blur, extra);
-    const auto variants =
-        is_any ? std::span<const std::string_view>{} : gaussian_blur_variants(options.algorithm);
-    return wrong_of_plans(variants, 0, [&](std::string_view variant, int) {
-        options.variant = variant;
+    const auto kernels =
+        is_any ? std::span<const std::string_view>{} : gaussian_blur_kernels(options.algorithm);
+    return wrong_of_plans(kernels, [&](std::string_view kernel) {
+        options.kernel = kernel;
         return of.wrong(expected,
                         [&] { gaussian_blur<T>(of.sources(), of.destinations(), sigma, stream(), options); });
     });

@@ -226,9 +226,8 @@ std::string wrong_conv(const problem& p, processor where) {
                     sums[at] = result.value;
                     bounds[at] = bounds::stored_as<Out>(result) + 0x1p-126;
                 }
-    const auto wrong = [&](std::string_view variant, int tile) {
-        options.variant = variant;
-        options.tile = tile;
+    const auto wrong = [&](std::string_view kernel) {
+        options.kernel = kernel;
         output.clear();
         if (on_host)
             host::conv<Out, T>(input.tensor(), filters.filters(), output.tensor(), epilogue, options);
@@ -239,10 +238,9 @@ std::string wrong_conv(const problem& p, processor where) {
                              [&](std::size_t i) { return bounds[i]; }),
                          output.damage()});
     };
-    const bool has_plans = options.algorithm != conv_algorithm::automatic;
-    const auto tiles = has_plans ? static_cast<int>(conv_tiles(options.algorithm).size()) : 0;
-    const auto variants = has_plans ? conv_variants(options.algorithm) : std::span<const std::string_view>{};
-    return first_of({wrong_of_plans(variants, tiles, wrong), input.change(), filters.change(), bias.change(),
+    const auto kernels = options.algorithm == conv_algorithm::automatic ? std::span<const std::string_view>{}
+                                                                        : conv_kernels(options.algorithm);
+    return first_of({wrong_of_plans(kernels, wrong), input.change(), filters.change(), bias.change(),
                      scale.change(), residual.change()});
 }
 
@@ -342,8 +340,8 @@ std::string wrong_pool(const problem& p, processor where) {
                 }
     pool_options options{
         .mode = mode, .geometry = geometry, .algorithm = rung_of(p, where, pool_algorithms())};
-    const auto wrong = [&](std::string_view variant, int) {
-        options.variant = variant;
+    const auto wrong = [&](std::string_view kernel) {
+        options.kernel = kernel;
         output.clear();
         where == processor::cpu ? host::pool<T>(input.tensor(), output.tensor(), options)
                                 : pool<T>(input.tensor(), output.tensor(), stream(), options);
@@ -352,9 +350,9 @@ std::string wrong_pool(const problem& p, processor where) {
                              [&](std::size_t i) { return bounds[i]; }),
                          output.damage()});
     };
-    const auto variants = options.algorithm == pool_algorithm::automatic ? std::span<const std::string_view>{}
-                                                                         : pool_variants(options.algorithm);
-    return first_of({wrong_of_plans(variants, 0, wrong), input.change()});
+    const auto kernels = options.algorithm == pool_algorithm::automatic ? std::span<const std::string_view>{}
+                                                                        : pool_kernels(options.algorithm);
+    return first_of({wrong_of_plans(kernels, wrong), input.change()});
 }
 
 void draw_pool(drawing& d, problem& p) {

@@ -38,19 +38,18 @@ Algorithm rung_of(const problem& p, processor where, std::span<const Algorithm> 
     return *found;
 }
 
-/// What is wrong with a rung as its plan chooses, or with one of its kernels and tiles: wrong(variant, tile) says it of each that
-/// takes the problem.
+/// What is wrong with a rung as its plan chooses, or with one of its kernels.
+/// wrong(kernel) says it of each that takes the problem.
 /// @throws unsupported  the plan finds none
 template <class Wrong>
-std::string wrong_of_plans(std::span<const std::string_view> variants, int tiles, Wrong wrong) {
-    std::string found = wrong(std::string_view(), -1);
-    for (std::size_t i = 0; i <= variants.size(); ++i)
-        for (int tile = i == 0 ? 0 : -1; tile < tiles && found.empty(); ++tile) try {
-                const std::string_view variant = i == 0 ? std::string_view() : variants[i - 1];
-                found = wrong(variant, tile);
-                if (!found.empty()) found = fmt::format("variant '{}', tile {}: {}", variant, tile, found);
-            } catch (const unsupported&) {
-            }
+std::string wrong_of_plans(std::span<const std::string_view> kernels, Wrong wrong) {
+    std::string found = wrong(std::string_view());
+    if (kernels.size() < 2) return found;  // the plan had no choice
+    for (std::size_t i = 0; i < kernels.size() && found.empty(); ++i) try {
+            found = wrong(kernels[i]);
+            if (!found.empty()) found = fmt::format("{}: {}", kernels[i], found);
+        } catch (const unsupported&) {
+        }
     return found;
 }
 

@@ -69,7 +69,7 @@ std::string wrong_matmul(const problem& p, processor where) {
         const std::string reason =
             why_not(options.algorithm,
                     matmul_problem_of<Out, In>(a.matrix(), b.matrix(), c.matrix(), epilogue, options),
-                    traits_of(current_device()), options.variant);
+                    traits_of(current_device()), options.kernel);
         try {
             fault = run_in_memory(
                 p, where, options,
@@ -373,8 +373,7 @@ operation matmul_cases() {
                                              {"residual", 0, {"none", "apart", "c"}},
                                              {"values", 0, all_values},
                                              {"rung", 0, all_rungs()},
-                                             {"tile", 0},
-                                             {"variant", 0},
+                                             {"kernel", 0},
                                              {"precision", 0, precisions},
                                              scratch_field,
                                              {"seed", 0}}),
@@ -404,8 +403,7 @@ operation batched_matmul_cases() {
                                         {"shared", 0, {"none", "a", "b", "both"}},
                                         {"values", 0, all_values},
                                         {"rung", 0, rungs},
-                                        {"tile", 0},
-                                        {"variant", 0},
+                                        {"kernel", 0},
                                         {"precision", 0, precisions_without_norms},
                                         scratch_field,
                                         {"seed", 0}}),

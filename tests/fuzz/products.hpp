@@ -133,14 +133,14 @@ inline void draw_rung(drawing& d, problem& p, const char* rows, const char* cols
     if (rung == matmul_algorithm::skinny) p.set(side, std::min<std::int64_t>(p[side], d.integer(1, 64)));
 }
 
-/// Where there are many tiles, one of the rung's is asked for, and more often something is added to C.
+/// Where there are many tiles, a kernel of the rung is asked for, and more often something is added to C.
 inline void draw_plan(drawing& d, problem& p) {
     p.draw_word("scratch", d);
     if (p["type"] == 0 && d.one_in(3)) p.draw_word("precision", d);
-    const bool has_many_tiles = p.has("tile") && p["m"] * p["n"] > elements_of_many_tiles;
+    const bool has_many_tiles = p.has("kernel") && p["m"] * p["n"] > elements_of_many_tiles;
     if (has_many_tiles && d.one_in(4)) p.set("beta", d.integer(1, 3));
-    if (p.has("tile") && (has_many_tiles || d.one_in(2))) p.set("tile", d.integer(1, 24));
-    if (p.has("variant") && d.one_in(2)) p.set("variant", d.integer(1, 6));
+    constexpr std::int64_t most = 36;  // a multiple of most counts of kernels, which are drawn alike
+    if (p.has("kernel") && (has_many_tiles || d.one_in(2))) p.set("kernel", d.integer(1, most));
 }
 
 /// What options of all products have.
@@ -150,18 +150,16 @@ void set_plan(const problem& p, Options& options) {
     options.scratch = p.word("scratch") == "none" ? scratch::none : scratch::pool;
 }
 
-/// Tiles and variants are counted through, from 1 on, and begin again.
+/// The kernels of the rung are counted through, from 1 on, and begin again.
 template <class In>
 matmul_options options_of(const problem& p, processor where, float alpha, float beta) {
     matmul_options options{
         .alpha = alpha, .beta = beta, .algorithm = rung_of(p, where, matmul_algorithms(element_type_of<In>))};
     set_plan(p, options);
-    const auto tiles = matmul_tiles(options.algorithm);
-    if (p.has("tile") && p["tile"] > 0 && !tiles.empty())
-        options.tile = static_cast<int>((p["tile"] - 1) % std::ssize(tiles));
-    const auto variants = matmul_variants(options.algorithm);
-    if (p.has("variant") && p["variant"] > 0 && !variants.empty())
-        options.variant = variants[static_cast<std::size_t>(p["variant"] - 1) % variants.size()];
+    if (options.algorithm == matmul_algorithm::automatic || !p.has("kernel") || p["kernel"] < 1)
+        return options;
+    const auto kernels = matmul_kernels(element_type_of<In>, options.algorithm);
+    options.kernel = kernels[static_cast<std::size_t>(p["kernel"] - 1) % kernels.size()];
     return options;
 }
 

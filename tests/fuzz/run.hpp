@@ -14,7 +14,7 @@ struct outcome {
     std::string repeated = {};
 };
 
-/// Runs a problem, and where it is wrong makes it simpler.
+/// Runs a problem, and where it is wrong makes it simpler. One that is wrong once counts, whatever it gives the next time.
 outcome run(const problem& p, processor where);
 
 }  // namespace heddle::fuzz

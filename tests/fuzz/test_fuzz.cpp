@@ -160,5 +160,19 @@ TEST(simplified_problem, fails_too_and_is_as_simple_as_can_be) {
     EXPECT_EQ(to_string(found), "scan size=1025 step=2");
 }
 
+TEST(outcomes, are_wrong_where_a_problem_is_wrong_once) {
+    static int calls = 0;
+    const operation at_times{
+        .name = "at_times",
+        .fields = {{"size", 1}},
+        .draw = [](drawing&, problem&) {},
+        .wrong = [](const problem&, processor) -> std::string { return ++calls == 1 ? "late" : ""; }};
+    problem p(at_times);
+    p.set("size", 8);
+    const outcome found = run(p, processor::cpu);
+    EXPECT_EQ(found.wrong, "late, but not each time");
+    EXPECT_EQ(found.repeated, "at_times size=8");
+}
+
 }  // namespace
 }  // namespace heddle::fuzz

@@ -72,7 +72,7 @@ class gaussian_blur_of_large_images : public gaussian_blur_rung {
         }
     }
 };
-INSTANTIATE_TEST_SUITE_P(all, gaussian_blur_of_large_images, testing::ValuesIn(every_rung_without_variants()),
+INSTANTIATE_TEST_SUITE_P(all, gaussian_blur_of_large_images, testing::ValuesIn(every_rung_by_its_plan()),
                          parameter_names());
 
 /// On 132 multiprocessors so many rows that blocks come in four waves; and in two of those for large radii.

@@ -3,43 +3,50 @@
 #include "tests/gaussian_blur/checks.hpp"
 #include "tests/support/gpu.hpp"
 #include "tests/support/hopper.hpp"
+#include "tests/support/kernels.hpp"
 #include <heddle/error.hpp>
 #include <heddle/stream.hpp>
 
+#include <algorithm>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace heddle::test {
 
-/// What the tests of rungs are run with: one, or a variant of it.
+/// What the tests of rungs are run with: one, or a kernel of it.
 struct rung {
     gaussian_blur_algorithm which;
-    std::string_view variant;
+    std::string_view kernel;
 
-    constexpr rung(gaussian_blur_algorithm chosen, std::string_view kernel = {})
-        : which(chosen), variant(kernel) {}
+    constexpr rung(gaussian_blur_algorithm chosen, std::string_view of_its = {})
+        : which(chosen), kernel(of_its) {}
     constexpr operator gaussian_blur_algorithm() const { return which; }
 
     void choose_in(gaussian_blur_options& options) const {
         options.algorithm = which;
-        options.variant = variant;
+        options.kernel = kernel;
     }
     friend std::string name_of(const rung& of) {
-        return std::string(to_string(of.which)) + (of.variant.empty() ? "" : "_") + std::string(of.variant);
+        std::string name = text_of(of.which, of.kernel);
+        std::ranges::replace(name, ' ', '_');
+        return name;
     }
     friend void PrintTo(const rung& of, std::ostream* out) { *out << name_of(of); }
 };
 
 /// And `automatic`.
-inline std::vector<rung> every_rung_without_variants() {
+inline std::vector<rung> every_rung_by_its_plan() {
     std::vector<rung> all(gaussian_blur_algorithms().begin(), gaussian_blur_algorithms().end());
     all.emplace_back(algorithm::automatic);
     return all;
 }
 
 inline std::vector<rung> every_rung() {
-    std::vector<rung> all = every_rung_without_variants();
+    std::vector<rung> all{algorithm::automatic};
     for (const algorithm which : gaussian_blur_algorithms())
-        for (const std::string_view variant : gaussian_blur_variants(which)) all.emplace_back(which, variant);
+        for (const std::string_view kernel : kernels_to_ask(which, gaussian_blur_kernels(which)))
+            all.emplace_back(which, kernel);
     return all;
 }
 
@@ -76,7 +83,7 @@ class gaussian_blur_test : public gpu_test {
     }
 
     static bool may_refuse(const problem& p, const rung& which) {
-        if (!which.variant.empty()) return true;
+        if (!which.kernel.empty()) return true;
         const std::int64_t radius = std::max(p.radius.x, p.radius.y);
         if (which == algorithm::automatic || which == algorithm::separable) return false;
         if (which == algorithm::naive) return radius > 1000;
@@ -95,10 +102,10 @@ class gaussian_blur_rung : public gaussian_blur_test, public testing::WithParamI
     implementation<T> on_device() {
         return gaussian_blur_test::on_device<T>(GetParam());
     }
-    /// Nobody may pass by refusing all; variants take a few windows each.
+    /// Nobody may pass by refusing all; kernels take a few windows each.
     void expect_runs_of_bytes() const {
         const rung& which = GetParam();
-        if (!which.variant.empty() || which == algorithm::decimated) return;
+        if (!which.kernel.empty() || which == algorithm::decimated) return;
         if (is_on_tensor_cores(which) && !has_warpgroups()) return;
         EXPECT_GT(runs_, 0);
     }

@@ -275,8 +275,8 @@ TEST(gaussian_blur_select, stays_within_a_smaller_device) {
 }
 
 TEST(gaussian_blur_why_not, says_what_a_rung_needs) {
-    const auto text_of = [](algorithm which, const gaussian_blur_problem& p, std::string_view variant = {}) {
-        return lack_in(why_not(which, p, hopper(), variant));
+    const auto text_of = [](algorithm which, const gaussian_blur_problem& p, std::string_view kernel = {}) {
+        return lack_in(why_not(which, p, hopper(), kernel));
     };
     const gaussian_blur_problem p = exact_problem(512, 512, 1, 300), small = exact_problem(512, 512, 1, 4);
     EXPECT_EQ(text_of(algorithm::automatic, p), "");
@@ -289,9 +289,9 @@ TEST(gaussian_blur_why_not, says_what_a_rung_needs) {
     EXPECT_EQ(text_of(algorithm::decimated, small),
               "gaussian_blur: decimated takes sigmas from 8 to 8192, and radii from 4 sigma on");
     EXPECT_EQ(text_of(algorithm::fused, small), "");
-    EXPECT_EQ(text_of(algorithm::fused, small, "tiles"), "");
-    EXPECT_EQ(text_of(algorithm::fused, small, "chains"),
-              "gaussian_blur: fused (chains) takes one radius for both axes, from 6 to 16");
+    EXPECT_EQ(text_of(algorithm::fused, small, "fused tiles"), "");
+    EXPECT_EQ(text_of(algorithm::fused, small, "fused chains"),
+              "gaussian_blur: fused chains takes one radius for both axes, from 6 to 16");
     EXPECT_EQ(text_of(algorithm::mma_xy, small),
               HEDDLE_COMPILED_FOR_90 == 0
                   ? "gaussian_blur: mma_xy needs a device of compute capability 9.0, and heddle built for it"
@@ -342,15 +342,22 @@ TEST(gaussian_blur_why_not, says_what_was_given) {
               "9.0");
 }
 
-TEST(gaussian_blur_variants, are_the_names_of_kernels) {
+TEST(gaussian_blur_kernels, begin_with_their_rung) {
     const auto names_of = [](algorithm which) {
-        const auto names = gaussian_blur_variants(which);
+        const auto names = gaussian_blur_kernels(which);
         return std::vector<std::string_view>(names.begin(), names.end());
     };
     using names = std::vector<std::string_view>;
-    EXPECT_EQ(names_of(algorithm::fused), (names{"ring", "strips", "chains", "tiles"}));
-    for (const algorithm which : {algorithm::automatic, algorithm::separable, algorithm::decimated})
-        EXPECT_EQ(names_of(which), names{});
+    EXPECT_EQ(names_of(algorithm::fused),
+              (names{"fused ring", "fused strips", "fused chains", "fused tiles"}));
+    names all;
+    for (const algorithm which : gaussian_blur_algorithms()) {
+        if (which != algorithm::fused) {
+            EXPECT_EQ(names_of(which), names{to_string(which)});
+        }
+        std::ranges::copy(names_of(which), std::back_inserter(all));
+    }
+    EXPECT_EQ(names_of(algorithm::automatic), all);
 }
 
 TEST(gaussian_blur_algorithms, are_named) {

@@ -1,12 +1,15 @@
 #include "tests/gaussian_blur/problem.hpp"
 #include "tests/support/hopper.hpp"
 #include "tests/support/image_calls.hpp"
+#include "tests/support/kernels.hpp"
 #include "tests/support/provoked.hpp"
 #include <heddle/host.hpp>
 
 #include <cmath>
 #include <limits>
 #include <span>
+#include <string>
+#include <string_view>
 #include <utility>
 
 namespace heddle::test {
@@ -191,9 +194,9 @@ TEST(gaussian_blur_validation, names_what_is_wrong_with_the_device_options) {
     EXPECT_EQ(argument(c), "options.algorithm");
 
     c.options.algorithm = algorithm::separable;
-    c.options.variant = "tiles";
-    EXPECT_EQ(argument(c), "options.variant") << "of another rung";
-    c.options.variant = {};
+    c.options.kernel = "fused tiles";
+    EXPECT_EQ(argument(c), "options.kernel") << "of another rung";
+    c.options.kernel = {};
     alignas(16) std::array<std::byte, 4096> scratch;
     c.options.workspace = std::span(scratch).subspan(1);
     EXPECT_EQ(argument(c), "options.workspace") << "misaligned";
@@ -201,21 +204,22 @@ TEST(gaussian_blur_validation, names_what_is_wrong_with_the_device_options) {
     EXPECT_EQ(argument(c), "options.workspace") << "overlaps the source";
 }
 
-TEST(gaussian_blur_validation, says_which_variants_there_are) {
-    const auto text_of = [](algorithm which, std::string_view variant) {
+TEST(gaussian_blur_validation, says_which_kernels_there_are) {
+    const auto text_of = [](algorithm which, std::string_view kernel) {
         const call c;
         return invalid_argument_of([&] {
             gaussian_blur<float>(c.source, c.destination, c.sigma, cuda::stream_ref{cudaStream_t{}},
-                                 {.algorithm = which, .variant = variant});
+                                 {.algorithm = which, .kernel = kernel});
         });
     };
-    EXPECT_EQ(text_of(algorithm::fused, "rings"),
-              "gaussian_blur: options.variant is rings, expected one of ring, strips, chains, tiles");
-    EXPECT_EQ(text_of(algorithm::separable, "ring"),
-              "gaussian_blur: options.variant is ring, expected none, as separable has one kernel");
+    for (const std::string kernel : {"ring", "fused rings"})
+        EXPECT_EQ(text_of(algorithm::fused, kernel), "gaussian_blur: options.kernel is " + kernel +
+                                                         ", expected one of fused ring, fused strips, fused "
+                                                         "chains, fused tiles");
+    EXPECT_EQ(text_of(algorithm::separable, "fused ring"),
+              "gaussian_blur: options.kernel is fused ring, expected one of separable");
     EXPECT_EQ(text_of(algorithm::automatic, "ring"),
-              "gaussian_blur: options.variant is ring, expected none without an algorithm; there are ring of "
-              "fused, strips of fused, chains of fused, tiles of fused");
+              "gaussian_blur: options.kernel is ring, expected one of " + joined(gaussian_blur_kernels()));
 }
 
 TEST(gaussian_blur_validation, accepts_empty_images) {

@@ -18,6 +18,7 @@
 #include <ostream>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -81,8 +82,10 @@ class matmul_function : public test::matmul_device, public testing::WithParamInt
     }
 
     template <class Out, class In>
-    void run_and_check(const shape& s, const layouts& lie, float beta, bool is_aligned, int tile) {
-        SCOPED_TRACE(test::text(s) + " " + test::type_name<In>() + " to " + test::type_name<Out>());
+    void run_and_check(const shape& s, const layouts& lie, float beta, bool is_aligned,
+                       std::string_view kernel) {
+        SCOPED_TRACE(test::text(s) + " " + test::type_name<In>() + " to " + test::type_name<Out>() + " " +
+                     std::string(kernel));
         operands<Out, In> p(s, lie);
         test::epilogue_terms<Out> terms(s);
         const matmul_epilogue<Out> epilogue = terms.epilogue(matmul_activation::none, 1.5f);
@@ -91,7 +94,7 @@ class matmul_function : public test::matmul_device, public testing::WithParamInt
         weights.upload(weight_elements);
         const weighted_leaky_relu function{0.25f, weights.data(), s.n};
         matmul_options with = options(0.5f, beta);
-        with.tile = tile;
+        with.kernel = kernel;
         p.prepare_c(beta);
         const auto run = [&] {
             matmul<Out, In>(p.a.matrix(), p.b.matrix(), p.c.matrix(), epilogue, function, *stream_, with);
@@ -121,9 +124,9 @@ class matmul_function : public test::matmul_device, public testing::WithParamInt
 
     /// A type of each kind of kernel. Sums that are stored as float, and half, take the same path in conv's functions.
     void run_types(const shape& s, const layouts& lie, float beta = 0, bool is_aligned = true,
-                   int tile = -1) {
-        if (is_of_float()) return run_and_check<float, float>(s, lie, beta, is_aligned, tile);
-        run_and_check<bfloat16, bfloat16>(s, lie, beta, is_aligned, tile);
+                   std::string_view kernel = {}) {
+        if (is_of_float()) return run_and_check<float, float>(s, lie, beta, is_aligned, kernel);
+        run_and_check<bfloat16, bfloat16>(s, lie, beta, is_aligned, kernel);
     }
 
     /// There is nothing but C to apply it to.
@@ -150,10 +153,10 @@ TEST_P(matmul_function, is_applied_around_tile_edges) {
         run_types(s, in_packets(s));
 }
 
-TEST_P(matmul_function, is_applied_in_every_tile) {
+TEST_P(matmul_function, is_applied_by_every_kernel) {
     if (GetParam().algorithm != matmul_algorithm::fused) return;
-    for (int tile = 0; tile < static_cast<int>(matmul_tiles(matmul_algorithm::fused).size()); ++tile)
-        run_types({257, 513, 136}, in_packets({257, 513, 136}), 0, true, tile);
+    for (const std::string_view kernel : matmul_kernels(element_type::f16, matmul_algorithm::fused))
+        run_types({257, 513, 136}, in_packets({257, 513, 136}), 0, true, kernel);
 }
 
 TEST_P(matmul_function, is_applied_to_tiles_that_are_shared_along_k) {
@@ -223,18 +226,21 @@ TEST_F(matmul_function_refusals, name_the_rungs_that_take_one) {
     EXPECT_TRUE(c.untouched());
 
     guarded<float> of_float(8, 8, 8);
-    const auto reason_of = [&](matmul_algorithm algorithm) {
+    const auto reason_of = [&](matmul_algorithm algorithm, std::string_view kernel = {}) {
         try {
             matmul<float>({of_float.data(), 4, 4}, {of_float.data() + 16, 4, 4},
                           matrix_view<float>{of_float.data() + 32, 4, 4}, {}, weighted_leaky_relu{}, s,
-                          {.algorithm = algorithm});
+                          {.algorithm = algorithm, .kernel = kernel});
         } catch (const unsupported& error) {
             return std::string(error.what());
         }
         return std::string();
     };
     EXPECT_EQ(reason_of(matmul_algorithm::pipelined),
-              "matmul: pipelined takes no function: warp_tiled and tf32 do");
+              "matmul: pipelined takes no function: warp_tiled and tf32 128x128 do");
+    for (const std::string kernel : {"tf32 128x256", "tf32 64x64", "tf32 skinny", "tf32 skinny 64x16"})
+        EXPECT_EQ(reason_of(matmul_algorithm::tf32, kernel),
+                  "matmul: " + std::string(kernel) + " takes no function: warp_tiled and tf32 128x128 do");
     EXPECT_EQ(reason_of(matmul_algorithm::fused), "matmul: fused has no kernel for operands of type float");
     EXPECT_TRUE(of_float.untouched());
 }

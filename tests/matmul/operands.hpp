@@ -156,10 +156,10 @@ struct operands {
     matmul_problem problem(const matmul_options& options, bool has_epilogue = false) {
         return problem_of(a.matrix(), b.matrix(), c.matrix(), options, has_epilogue);
     }
-    /// Why the algorithm of the options cannot multiply these here; empty where it can.
+    /// Why the algorithm and the kernel of the options cannot multiply these here; empty where it can.
     std::string why_not(const matmul_options& options, bool has_epilogue = false) {
         return heddle::why_not(options.algorithm, problem(options, has_epilogue), traits_of(current_device()),
-                               options.variant);
+                               options.kernel);
     }
     std::int64_t workspace_bytes(const stream& on, const matmul_options& options) {
         return matmul_workspace_bytes<Out, In>(a.matrix(), b.matrix(), c.matrix(), on, options);

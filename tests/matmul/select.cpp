@@ -2,6 +2,7 @@
 #include "tests/support/provoked.hpp"
 #include "tests/support/random.hpp"
 #include <heddle/device.hpp>
+#include <heddle/error.hpp>
 #include <heddle/matmul.hpp>
 
 #include <fmt/format.h>
@@ -14,6 +15,7 @@
 #include <random>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 // What `automatic` chooses can run, whatever the problem and the device; what cannot run says why. No device is needed.
@@ -133,19 +135,76 @@ TEST(matmul_workspace, is_asked_for_by_rungs_that_can_run_alone) {
     }
 }
 
-/// Rungs that have no such tile choose one of theirs.
-TEST(matmul_select, takes_a_tile_that_some_rungs_have) {
-    for (const element_type operands : {element_type::f32, element_type::f16})
-        for (int tile = 0; tile < 8; ++tile) {
-            matmul_problem problem = product{600, 600, 600, operands};
-            problem.has_scratch = true;
-            problem.tile = tile;
-            for (const device_traits& device : devices) {
-                EXPECT_EQ(why_not(select(problem, device), problem, device), "");
-                for (const matmul_algorithm each : matmul_algorithms(operands))
-                    EXPECT_GE(matmul_workspace_bytes(problem, device, each), 0) << to_string(each);
+std::string rung_of(std::string_view kernel) {
+    return std::string(kernel.substr(0, kernel.find(' ')));
+}
+
+TEST(matmul_kernels, begin_with_their_rung) {
+    for (const element_type operands : {element_type::f32, element_type::f16}) {
+        std::vector<std::string_view> all;
+        for (const matmul_algorithm each : matmul_algorithms(operands)) {
+            const auto kernels = matmul_kernels(operands, each);
+            EXPECT_FALSE(kernels.empty()) << to_string(each);
+            for (const std::string_view kernel : kernels) EXPECT_EQ(rung_of(kernel), to_string(each));
+            if (kernels.size() == 1) {
+                EXPECT_EQ(kernels[0], to_string(each));
             }
+            all.insert(all.end(), kernels.begin(), kernels.end());
         }
+        EXPECT_TRUE(std::ranges::equal(all, matmul_kernels(operands)));
+        EXPECT_EQ(std::set(all.begin(), all.end()).size(), all.size());
+    }
+    EXPECT_TRUE(matmul_kernels(element_type::f32, matmul_algorithm::persistent).empty());
+}
+
+TEST(matmul_select_kernel, answers_one_of_the_rung_that_is_chosen) {
+    problems problems;
+    for (int i = 0; i < draws / 10; ++i) {
+        const product problem = problems.next();
+        for (const device_traits& device : devices) {
+            const std::string_view chosen = select_kernel(problem, device);
+            ASSERT_EQ(rung_of(chosen), to_string(select(problem, device)))
+                << text(problem) << ' ' << device.name;
+            ASSERT_EQ(why_not(matmul_algorithm::automatic, problem, device, chosen), "")
+                << text(problem) << ' ' << device.name;
+        }
+    }
+}
+
+TEST(matmul_select_kernel, takes_the_kernel_that_is_asked_for) {
+    for (const element_type operands : {element_type::f32, element_type::f16})
+        for (const std::int64_t rows : {600, 60, 1}) {
+            matmul_problem problem = product{rows, 600, 600, operands};
+            problem.has_scratch = true;
+            for (const device_traits& device : devices)
+                for (const matmul_algorithm rung : matmul_algorithms(operands))
+                    for (const std::string_view kernel : matmul_kernels(operands, rung))
+                        for (const matmul_algorithm each : {rung, matmul_algorithm::automatic}) {
+                            SCOPED_TRACE(fmt::format("{}, {} rows, {}", kernel, rows, device.name));
+                            if (why_not(each, problem, device, kernel).empty()) {
+                                EXPECT_EQ(select_kernel(problem, device, each, kernel), kernel);
+                                EXPECT_GE(matmul_workspace_bytes(problem, device, each, kernel), 0);
+                            } else {
+                                EXPECT_THROW((void)select_kernel(problem, device, each, kernel), unsupported);
+                                EXPECT_EQ(matmul_workspace_bytes(problem, device, each, kernel), 0);
+                            }
+                        }
+        }
+}
+
+TEST(matmul_select_kernel, refuses_unknown_kernels) {
+    using enum matmul_algorithm;
+    const product halves{1, 2, 3, element_type::f16};
+    const auto text_of = [&](matmul_algorithm rung, std::string_view kernel) {
+        return test::invalid_argument_of([&] { (void)select_kernel(halves, turing, rung, kernel); });
+    };
+    for (const std::string kernel : {"persistent 1x1", "persistent 128", "stream_k 64x64", "64x64"})
+        EXPECT_EQ(text_of(persistent, kernel),
+                  "select_kernel: kernel is " + kernel +
+                      ", expected one of persistent 128x256, persistent 128x128, persistent 64x128, "
+                      "persistent 64x64");
+    EXPECT_EQ(test::invalid_argument_of([&] { (void)why_not(wmma, halves, turing, "mma_sync"); }),
+              "why_not: kernel is mma_sync, expected one of wmma");
 }
 
 TEST(matmul_why_not, names_the_rung) {
@@ -166,8 +225,8 @@ TEST(matmul_why_not, names_the_rung) {
 TEST(matmul_why_not, says_what_a_rung_needs) {
     using enum matmul_algorithm;
     const auto lack_of = [](matmul_algorithm rung, const product& p, const device_traits& device,
-                            std::string_view variant = {}) {
-        return test::lack_in(why_not(rung, p, device, variant));
+                            std::string_view kernel = {}) {
+        return test::lack_in(why_not(rung, p, device, kernel));
     };
     const product floats{512, 512, 512};
     const product halves{512, 512, 512, element_type::f16};
@@ -205,9 +264,9 @@ TEST(matmul_why_not, says_what_a_rung_needs) {
         "multiples of 16 bytes, in each matrix of a batch, or scratch memory for copies that do, unless "
         "matrices of a batch overlap; and extents below 2^31");
     EXPECT_EQ(lack_of(bf16x6, odd, hopper), "");
-    EXPECT_NE(lack_of(bf16x6, odd, hopper, "boxes"), "");
+    EXPECT_NE(lack_of(bf16x6, odd, hopper, "bf16x6 boxes"), "");
     odd.has_scratch = true;
-    EXPECT_EQ(lack_of(bf16x6, odd, hopper, "boxes"), "");
+    EXPECT_EQ(lack_of(bf16x6, odd, hopper, "bf16x6 boxes"), "");
     EXPECT_EQ(lack_of(skinny, halves, hopper), "matmul: skinny needs m or n of at most 64");
     product several = halves;
     several.batches = 2;
@@ -219,9 +278,9 @@ TEST(matmul_why_not, says_what_a_rung_needs) {
         EXPECT_EQ(lack_of(rung, several, hopper),
                   "matmul: " + std::string(to_string(rung)) +
                       " takes no batch: those that batched_matmul() names do");
-    EXPECT_EQ(lack_of(tf32, several, hopper, "tiles"), "");
-    EXPECT_EQ(lack_of(tf32, several, hopper, "skinny"),
-              "matmul: tf32 (skinny) takes no batch: those that batched_matmul() names do");
+    EXPECT_EQ(lack_of(tf32, several, hopper, "tf32 128x128"), "");
+    EXPECT_EQ(lack_of(tf32, several, hopper, "tf32 skinny"),
+              "matmul: tf32 skinny takes no batch: those that batched_matmul() names do");
     product wider = halves;
     wider.stores_operand_type = false;
     EXPECT_EQ(lack_of(fused, wider, hopper), "");
@@ -247,12 +306,11 @@ TEST(matmul_why_not, says_what_was_given) {
                                      .stores_operand_type = false,
                                      .batches = 2};
     problem.adds_c = true;
-    problem.tile = 3;
     EXPECT_EQ(why_not(skinny, problem, turing),
               "matmul: skinny needs a device of compute capability 9.0, and heddle built for it; given: a "
               "(rows 128, cols 64, alignment 2), b (rows 64, cols 66, row_stride 72, alignment 2), c (rows "
               "128, cols 66, row_stride 72), operands bfloat16, result float, batches 2, a_stride 8192, "
-              "b_stride 4608, c_stride 9216, has_epilogue true, adds_c true, tile 3, compute capability 7.5");
+              "b_stride 4608, c_stride 9216, has_epilogue true, adds_c true, compute capability 7.5");
     problem = product{
         .m = 2, .n = 3, .k = 8, .precision = precision::ieee, .place = place::across_k, .has_scratch = true};
     EXPECT_EQ(why_not(vector, problem, turing),

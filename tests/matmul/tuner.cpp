@@ -75,8 +75,8 @@ TEST(matmul_tuner, begins_without_a_file) {
 TEST(matmul_tuner, reads_what_it_wrote) {
     const choices_file file;
     const std::string lines =
-        "f16 to f16 1x2x3 rows rows rows beta 0 workspace 0|persistent|2\n"
-        "f32 to f32 1x2x3 rows rows rows beta 0 workspace 0|pipelined|-1\n";
+        "f16 to f16 1x2x3 rows rows rows beta 0 workspace 0|persistent 64x128\n"
+        "f32 to f32 1x2x3 rows rows rows beta 0 workspace 0|pipelined 64x64\n";
     file.write(empty_file() + lines);
     const reading from(file);
     EXPECT_EQ(from.tuner.size(), 2u);
@@ -87,12 +87,12 @@ TEST(matmul_tuner, reads_what_it_wrote) {
 
 TEST(matmul_tuner, ignores_lines_that_it_cannot_read) {
     for (const std::string& line : std::initializer_list<std::string>{
-             "", "|", "||", "key", "key|persistent", "key|persistent|", "key|persistent|x", "key|none|0",
-             "key|persistent|4", "key|persistent|-2", "key|naive|1", "|persistent|0",
-             "key|persistent|99999999999999999999", "key|persistent|0 "}) {
+             "", "|", "||", "key", "key|", "key|persistent", "key|persistent ", "key|persistent|128x256",
+             "key|persistent 128", "key|persistent 1x1", "key|none 128x256", "key|naive 1", "key|automatic",
+             "|persistent 128x256", "key|persistent 128x256 ", "key| persistent 128x256"}) {
         SCOPED_TRACE("line: " + line);
         const choices_file file;
-        file.write(empty_file() + "good|persistent|0\n" + line + "\nbetter|naive|-1\n");
+        file.write(empty_file() + "good|persistent 128x256\n" + line + "\nbetter|naive\n");
         const reading from(file);
         EXPECT_EQ(from.tuner.size(), 2u);
         ASSERT_EQ(from.warnings.size(), 1u);
@@ -101,8 +101,9 @@ TEST(matmul_tuner, ignores_lines_that_it_cannot_read) {
 }
 
 TEST(matmul_tuner, ignores_files_of_others) {
-    for (const std::string& text : {std::string("\n"), std::string("heddle 0.0.0\nkey|persistent|0\n"),
-                                    std::string("\0\xff|\n", 4), "x" + empty_file() + "key|persistent|0\n"}) {
+    for (const std::string& text :
+         {std::string("\n"), std::string("heddle 0.0.0\nkey|persistent 128x256\n"),
+          std::string("\0\xff|\n", 4), "x" + empty_file() + "key|persistent 128x256\n"}) {
         const choices_file file;
         file.write(text);
         const reading from(file);
@@ -155,7 +156,7 @@ TEST(matmul_tuner, leaves_the_old_file_where_it_cannot_write) {
     const choices_file directory;  // the path of one
     std::filesystem::create_directory(directory.path());
     const std::filesystem::path path = directory.path() / "choices.txt";
-    const std::string text = empty_file() + "key|persistent|0\n";
+    const std::string text = empty_file() + "key|persistent 128x256\n";
     std::ofstream(path) << text;
     const matmul_tuner tuner(path);
     ASSERT_EQ(tuner.size(), 1u);
@@ -191,7 +192,8 @@ TEST_F(matmul_tuner_on_device, chooses_something_that_is_right_and_remembers_it)
     matmul_tuner tuner(file.path());
     const matmul_options options{.workspace = *workspace_};
     const matmul_options chosen = choose(tuner, options);
-    EXPECT_NE(chosen.algorithm, matmul_algorithm::automatic);
+    EXPECT_EQ(chosen.algorithm, matmul_algorithm::automatic);
+    EXPECT_EQ(std::ranges::count(matmul_kernels(element_type::f16), chosen.kernel), 1) << chosen.kernel;
     EXPECT_EQ(tuner.size(), 1u);
     p.multiply(*stream_, chosen);
     test::expect_close(p, chosen);
@@ -203,9 +205,28 @@ TEST_F(matmul_tuner_on_device, chooses_something_that_is_right_and_remembers_it)
     p.prepare_c(0);
     const matmul_options remembered = choose(again, options);
     EXPECT_EQ(remembered.algorithm, chosen.algorithm);
-    EXPECT_EQ(remembered.tile, chosen.tile);
+    EXPECT_EQ(remembered.kernel, chosen.kernel);
     stream_->synchronize();
     EXPECT_TRUE(p.c.untouched());
+}
+
+TEST_F(matmul_tuner_on_device, times_anew_what_a_file_gives_to_a_kernel_of_another_type) {
+    const choices_file file;
+    test::operands<half> p({200, 264, 136});
+    const auto choose = [&](matmul_tuner& tuner) {
+        return tuner.choose<half>(p.a.matrix(), p.b.matrix(), p.c.matrix(), *stream_);
+    };
+    matmul_tuner tuner(file.path());
+    choose(tuner);
+    tuner.save();
+    const std::string text = file.text();
+    file.write(text.substr(0, text.rfind('|')) + "|tf32 128x256\n");
+    matmul_tuner other(file.path());
+    EXPECT_EQ(other.size(), 1u);
+    for (int call = 0; call < 2; ++call) {
+        const matmul_options chosen = choose(other);
+        EXPECT_EQ(std::ranges::count(matmul_kernels(element_type::f16), chosen.kernel), 1) << chosen.kernel;
+    }
 }
 
 TEST_F(matmul_tuner_on_device, serves_several_threads) {
@@ -221,7 +242,7 @@ TEST_F(matmul_tuner_on_device, serves_several_threads) {
                 const auto once = tuner.choose<half>(a.matrix(), b.matrix(), c.matrix(), stream);
                 const auto again = tuner.choose<half>(a.matrix(), b.matrix(), c.matrix(), stream);
                 EXPECT_EQ(once.algorithm, again.algorithm);
-                EXPECT_EQ(once.tile, again.tile);
+                EXPECT_EQ(once.kernel, again.kernel);
             }
         });
     for (std::thread& each : all) each.join();

@@ -1,4 +1,5 @@
 #include "tests/matmul/problems.hpp"
+#include "tests/support/kernels.hpp"
 #include "tests/support/provoked.hpp"
 #include <heddle/batched_matmul.hpp>
 #include <heddle/error.hpp>
@@ -11,6 +12,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 // Arguments are checked before anything is enqueued, so no device is needed.
@@ -62,8 +64,8 @@ TEST(matmul_arguments, are_checked_before_anything_is_done) {
     expect_invalid("c", call(a, b, matrix_view<float>{p + 19, 3, 5}), "a view that overlaps b");
     expect_invalid("options.algorithm", call(a, b, c, {1, 0, static_cast<matmul_algorithm>(99)}), "99");
     expect_invalid("options.precision", call(a, b, c, {.precision = static_cast<precision>(7)}), "7");
-    expect_invalid("options.tile", call(a, b, c, {.tile = 0}), "0");  // float has no list of tiles
-    expect_invalid("options.tile", call(a, b, c, {.tile = -2}), "-2");
+    expect_invalid("options.kernel", call(a, b, c, {.kernel = "128x128"}), "128x128");  // of no rung
+    expect_invalid("options.kernel", call(a, b, c, {.kernel = "naive 128x128"}), "naive 128x128");
     alignas(16) std::byte scratch[64];
     for (const auto& bad : {std::span(scratch).subspan(1), std::as_writable_bytes(std::span(p, 8)),
                             std::as_writable_bytes(std::span(p + 48, 8))})
@@ -180,10 +182,9 @@ TEST(matmul_problem, is_checked) {
     EXPECT_EQ(text_of({.precision = static_cast<precision>(7)}),
               "matmul_workspace_bytes: problem.precision is 7, expected an enumerator of precision");
     matmul_problem problem = test::product{1, 2, 3};
-    problem.tile = -2;
-    EXPECT_EQ(invalid_argument_of([&] { (void)select(problem, device); }),
-              "select: problem.tile is -2, expected -1, or a place in matmul_tiles()");
-    problem = test::product{1, 2, 3};
+    EXPECT_EQ(invalid_argument_of(
+                  [&] { (void)matmul_workspace_bytes(problem, device, matmul_algorithm::tiled, "64x64"); }),
+              "matmul_workspace_bytes: kernel is 64x64, expected one of tiled");
     problem.b.element_bytes = 2;
     EXPECT_NE(invalid_argument_of([&] { (void)select(problem, device); }), "");
 }
@@ -197,37 +198,35 @@ class matmul_options_text : public memory {
     }
 };
 
-TEST_F(matmul_options_text, says_which_tiles_there_are) {
-    const auto text_of = [&](auto* p, matmul_algorithm algorithm, int tile) {
-        return invalid_argument_of([&] { multiply(p, {.algorithm = algorithm, .tile = tile}); });
+TEST_F(matmul_options_text, says_which_kernels_there_are) {
+    const auto text_of = [&](auto* p, matmul_algorithm algorithm, std::string_view kernel) {
+        return invalid_argument_of([&] { multiply(p, {.algorithm = algorithm, .kernel = kernel}); });
     };
     using enum matmul_algorithm;
-    for (const int tile : {-2, 0, 1})
-        EXPECT_EQ(text_of(floats_, tiled, tile), "matmul: options.tile is " + std::to_string(tile) +
-                                                     ", expected -1: tiled has no tiles to choose from");
-    for (const int tile : {-2, 4})
-        EXPECT_EQ(text_of(halves_, persistent, tile),
-                  "matmul: options.tile is " + std::to_string(tile) +
-                      ", expected -1 to 3: a place in matmul_tiles(persistent)");
-    EXPECT_EQ(text_of(halves_, automatic, 0),
-              "matmul: options.tile is 0, expected -1: automatic has no tiles to choose from");
-}
-
-TEST_F(matmul_options_text, says_that_a_rung_has_no_such_variant) {
-    using enum matmul_algorithm;
-    const auto text_of = [&](matmul_algorithm algorithm) {
-        return invalid_argument_of([&] { multiply(floats_, {.algorithm = algorithm, .variant = "square"}); });
-    };
-    EXPECT_EQ(text_of(bf16x6),
-              "matmul: options.variant is square, expected nothing, or one of matmul_variants(bf16x6)");
-    EXPECT_EQ(text_of(tiled),
-              "matmul: options.variant is square, expected nothing, or one of matmul_variants(tiled)");
+    for (const std::string kernel : {"square", "tiled 64x64", "naive", "tiled "})
+        EXPECT_EQ(text_of(floats_, tiled, kernel),
+                  "matmul: options.kernel is " + kernel + ", expected one of tiled");
+    for (const std::string kernel : {"persistent 256x256", "persistent 128", "64x64", "stream_k 64x64"})
+        EXPECT_EQ(text_of(halves_, persistent, kernel),
+                  "matmul: options.kernel is " + kernel +
+                      ", expected one of persistent 128x256, persistent 128x128, persistent 64x128, "
+                      "persistent 64x64");
+    EXPECT_EQ(
+        text_of(floats_, bf16x6, "square"),
+        "matmul: options.kernel is square, expected one of bf16x6 elements, bf16x6 boxes, bf16x6 pairs");
+    EXPECT_EQ(text_of(halves_, skinny, "skinny 64"),  // names of either type are known
+              "matmul: options.kernel is skinny 64, expected one of skinny 1x32, skinny 4x32, skinny 16x32, "
+              "skinny 64x16, skinny 64x64");
+    const std::string of_all = text_of(floats_, automatic, "64x64");
+    EXPECT_TRUE(of_all.starts_with("matmul: options.kernel is 64x64, expected one of naive, coalesced, "));
+    for (const element_type operands : {element_type::f32, element_type::f16})
+        EXPECT_NE(of_all.find(test::joined(matmul_kernels(operands))), std::string::npos) << of_all;
 }
 
 TEST_F(matmul_options_text, names_the_type_that_a_rung_is_not_for) {
-    const auto text_of = [&](auto* p, matmul_algorithm algorithm) {
+    const auto text_of = [&](auto* p, matmul_algorithm algorithm, std::string_view kernel = {}) {
         try {
-            multiply(p, {.algorithm = algorithm});
+            multiply(p, {.algorithm = algorithm, .kernel = kernel});
         } catch (const unsupported& error) {
             return std::string(error.what());
         }
@@ -237,6 +236,9 @@ TEST_F(matmul_options_text, names_the_type_that_a_rung_is_not_for) {
               "matmul: persistent has no kernel for operands of type float");
     EXPECT_EQ(text_of(halves_, matmul_algorithm::pipelined),
               "matmul: pipelined has no kernel for operands of type half");
+    for (const auto algorithm : {matmul_algorithm::automatic, matmul_algorithm::skinny})
+        EXPECT_EQ(text_of(floats_, algorithm, "skinny 64x16"),
+                  "matmul: skinny 64x16 has no kernel for operands of type float");
 }
 
 }  // namespace

@@ -28,18 +28,21 @@ TYPED_TEST_SUITE(norm_rows, test::row_types, test::type_names);
 
 TYPED_TEST(norm_rows, give_the_same_bits_in_a_graph) {
     const heddle::stream stream;
-    for (const auto& [rows, cols] : {std::pair{1000, 100}, {50, 5000}, {20, 50000}, {3, 200000}}) {
-        const auto xs = random_elements<TypeParam>(std::int64_t{rows} * cols, -4, 4);
-        guarded<TypeParam> x(rows, cols, cols), y(rows, cols, cols), again(rows, cols, cols);
-        x.upload(xs);
-        layer_norm<TypeParam>(x.matrix(), {}, {}, y.matrix(), stream);
-        const graph captured = graph::capture(
-            stream, [&] { layer_norm<TypeParam>(x.matrix(), {}, {}, again.matrix(), stream); });
-        for (int i = 0; i < 3; ++i) captured.launch(stream);
-        stream.synchronize();
-        const auto first = y.download(), second = again.download();
-        EXPECT_EQ(std::memcmp(first.data(), second.data(), first.size() * sizeof(TypeParam)), 0);
-    }
+    for (const norm_algorithm algorithm : norm_algorithms())
+        for (const auto& [rows, cols] : {std::pair{1000, 100}, {50, 5000}, {20, 50000}, {3, 200000}}) {
+            SCOPED_TRACE(testing::Message() << to_string(algorithm) << ", " << rows << " x " << cols);
+            const auto xs = random_elements<TypeParam>(std::int64_t{rows} * cols, -4, 4);
+            guarded<TypeParam> x(rows, cols, cols), y(rows, cols, cols), again(rows, cols, cols);
+            x.upload(xs);
+            const norm_options options{.algorithm = algorithm};
+            layer_norm<TypeParam>(x.matrix(), {}, {}, y.matrix(), stream, options);
+            const graph captured = graph::capture(
+                stream, [&] { layer_norm<TypeParam>(x.matrix(), {}, {}, again.matrix(), stream, options); });
+            for (int i = 0; i < 3; ++i) captured.launch(stream);
+            stream.synchronize();
+            const auto first = y.download(), second = again.download();
+            EXPECT_EQ(std::memcmp(first.data(), second.data(), first.size() * sizeof(TypeParam)), 0);
+        }
 }
 
 /// half holds nothing whose square float does not.

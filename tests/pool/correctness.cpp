@@ -1,5 +1,6 @@
 #include "tests/support/gpu.hpp"
 #include "tests/support/guarded_tensor.hpp"
+#include "tests/support/kernels.hpp"
 #include "tests/support/numeric.hpp"
 #include "tests/support/random.hpp"
 #include "tests/support/watchdog.hpp"
@@ -22,21 +23,18 @@
 namespace heddle {
 namespace {
 
-/// check(options) of each rung, and `automatic`, in each of its variants, until one fails.
+/// check(options) of each rung, and `automatic`, and of each of its kernels, until one fails.
 template <class Check>
 void for_every_pool_plan(pool_options options, Check check) {
     std::vector<pool_algorithm> rungs(pool_algorithms().begin(), pool_algorithms().end());
     rungs.push_back(pool_algorithm::automatic);
-    for (const pool_algorithm rung : rungs) {
-        std::vector<std::string_view> variants(pool_variants(rung).begin(), pool_variants(rung).end());
-        variants.emplace_back();
-        for (const std::string_view variant : variants) {
+    for (const pool_algorithm rung : rungs)
+        for (const std::string_view kernel : test::kernels_to_ask(rung, pool_kernels(rung))) {
             options.algorithm = rung;
-            options.variant = variant;
-            SCOPED_TRACE(std::string(to_string(rung)) + ", variant '" + std::string(variant) + "'");
+            options.kernel = kernel;
+            SCOPED_TRACE(test::text_of(rung, kernel));
             ASSERT_NO_FATAL_FAILURE(check(options));
         }
-    }
 }
 
 template <class T>

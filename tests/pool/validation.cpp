@@ -63,8 +63,8 @@ TEST_F(pool_arguments, have_a_geometry) {
               "pool: options.mode is 3, expected an enumerator of pool_mode");
     EXPECT_EQ(message({.geometry = geometry, .algorithm = static_cast<pool_algorithm>(99)}),
               "pool: options.algorithm is 99, expected an enumerator of pool_algorithm");
-    EXPECT_EQ(message({.geometry = geometry, .algorithm = pool_algorithm::vectorized, .variant = "other"}),
-              "pool: options.variant is other, expected one of window, block");
+    EXPECT_EQ(message({.geometry = geometry, .algorithm = pool_algorithm::vectorized, .kernel = "window"}),
+              "pool: options.kernel is window, expected one of vectorized window, vectorized block");
 }
 
 TEST_F(pool_arguments, lie_apart) {

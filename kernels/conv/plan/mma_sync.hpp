@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernels/conv/kernels.hpp"
 #include "kernels/conv/plan/layout.hpp"
 #include "kernels/device/grid.hpp"
 #include <heddle/conv.hpp>
@@ -11,21 +12,6 @@
 
 /// Which convolutions `mma_sync` can do, and by which of its kernels. Pure.
 namespace heddle::kernels::conv {
-
-inline constexpr int mma_row_bytes = 128;  ///< of a window or a filter, that a step multiplies
-
-inline constexpr std::array mma_sync_tiles = {matmul_tile{128, 128}, matmul_tile{128, 64},
-                                              matmul_tile{64, 64}, matmul_tile{64, 32}};
-/// The place of the tile that is compiled with a user's function, of its kernel of elements.
-inline constexpr int mma_sync_with_function = 2;
-
-/// What a thread copies into shared memory at once: 16 bytes, 4 bytes, or an element by way of a register.
-enum class mma_copies { packets, words, elements };
-
-/// Copies of less than a packet are for few channels, of which tiles that are large are not built.
-constexpr bool is_built(const matmul_tile& tile, mma_copies copies) {
-    return copies == mma_copies::packets || tile.m == 64;
-}
 
 /// Whether copies of so many bytes of pixels, or taps, keep to one of them, and begin at multiples of it: also those of which
 /// nothing is read as they are outside, so strides count where there is but one row or column.
@@ -39,8 +25,12 @@ constexpr bool lies_in(const conv_problem& p, std::int64_t bytes) {
            lies_in(p.filters, bytes);
 }
 
-constexpr std::int64_t mma_tile_count(const conv_problem& p, const matmul_tile& tile) {
+constexpr std::int64_t mma_tile_count(const conv_problem& p, const tile_shape& tile) {
     return divide_up(output_pixels(p), tile.m) * p.geometry.groups * divide_up(outputs_of_a_group(p), tile.n);
+}
+
+constexpr bool fits_grid(const conv_problem& p, const tile_shape& tile) {
+    return mma_tile_count(p, tile) <= max_grid_x;
 }
 
 /// Whether places in an image and along a sum fit 32 bits, a step beyond the end too, and tiles a grid.

@@ -18,12 +18,14 @@ struct plan {
     launch_extents threads;
     depthwise_kernel depthwise{};
     conv::depthwise_tiling depthwise_tiling{};
-    std::size_t tile = 0;  ///< of the rung's tiles
+    std::size_t kernel = 0;  ///< of the rung's kernels
+    double us = 0;           ///< predicted, beside the rung's other kernels alone
+    static constexpr bool are_rungs_compared = false;
     frame::tile_schedule schedule{};
     bool stores_packets = false;
     bool in_packets = false;  ///< copies are of 16 bytes
     grouped_layout grouped{};
-    int rows_outputs = 0;      ///< of a block of the variant `rows`
+    int rows_outputs = 0;      ///< of a block of `mma_sync rows`
     std::int64_t scratch = 0;  ///< bytes
     // im2col
     bool copies = true;              ///< windows, of each group
@@ -50,11 +52,11 @@ plan plan_depthwise(const conv_problem& problem, const device_traits& device);
 /// Needs filters that are rows, and sizes that fit (plan/im2col.hpp).
 plan plan_im2col(const conv_problem& problem, const device_traits& device);
 
-/// Need what src/conv/rungs.cpp says of them (plan/mma_sync.hpp).
-plan plan_register_tiled(const conv_problem& problem, const device_traits& device);
-plan plan_mma_sync(const conv_problem& problem, const device_traits& device);
-plan plan_mma_sync_words(const conv_problem& problem, const device_traits& device);
-plan plan_mma_sync_elements(const conv_problem& problem, const device_traits& device);
+/// Need what src/conv/rungs.cpp says of them (plan/mma_sync.hpp). The last parameter is the kernel's place among those of its kind.
+plan plan_register_tiled(const conv_problem& problem, const device_traits& device, std::size_t kernel);
+plan plan_mma_sync(const conv_problem& problem, const device_traits& device, std::size_t kernel);
+plan plan_mma_sync_words(const conv_problem& problem, const device_traits& device, std::size_t kernel);
+plan plan_mma_sync_elements(const conv_problem& problem, const device_traits& device, std::size_t kernel);
 plan plan_mma_rows(const conv_problem& problem, const device_traits& device);
 
 /// Need slabs of whole groups (plan/grouped.hpp); of mma, groups of a multiple of 4 input channels.
@@ -63,8 +65,6 @@ plan plan_grouped_mma(const conv_problem& problem, const device_traits& device);
 
 /// Need windows and filters that maps describe (plan/windows.hpp).
 plan plan_wgmma(const conv_problem& problem, const device_traits& device);
-plan plan_persistent(const conv_problem& problem, const device_traits& device);
-/// The same of the tiles that are compiled with a user's function.
-plan plan_persistent_with_function(const conv_problem& problem, const device_traits& device);
+plan plan_persistent(const conv_problem& problem, const device_traits& device, std::size_t kernel);
 
 }  // namespace heddle::kernels::conv

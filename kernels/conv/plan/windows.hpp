@@ -1,7 +1,7 @@
 #pragma once
 
+#include "kernels/conv/kernels.hpp"
 #include "kernels/conv/plan/layout.hpp"
-#include "kernels/conv/plan/tiles.hpp"
 #include "kernels/device/tensor_map_limits.hpp"
 #include <heddle/conv.hpp>
 #include <heddle/types.hpp>
@@ -10,7 +10,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 
 /// Which convolutions the tensor memory accelerator can read the windows of, and what a product of such windows needs. Pure.
 namespace heddle::kernels::conv {
@@ -36,24 +35,14 @@ constexpr std::int64_t pixel_stride(const tensor_layout& t) {
 }
 
 /// A step reads its windows, and its filters, in one box.
-static_assert(std::ranges::all_of(persistent_tiles, [](const matmul_tile& tile) {
+static_assert(std::ranges::all_of(persistent_kernels, [](const window_kernel& kernel) {
+    const tile_shape tile = kernel.tile();
     const auto is_box = [&](std::int64_t bytes) {  // of an element
         return is_window_box(tile.m, step_channels(bytes), bytes) &&
                is_tensor_box(tile.n, step_channels(bytes), bytes);
     };
     return is_box(2) && is_box(4);
 }));
-
-inline constexpr auto all_persistent_tiles = [] {
-    std::array<std::size_t, persistent_tiles.size()> all{};
-    for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
-    return all;
-}();
-/// The places of the tiles of `persistent` that are compiled for these operands.
-constexpr std::span<const std::size_t> persistent_tiles_for(element_type operands) {
-    if (operands == element_type::f32) return persistent_of_float;
-    return all_persistent_tiles;
-}
 
 /// What a map of windows takes (cuTensorMapEncodeIm2col).
 constexpr bool has_window_map(const conv_problem& p) {
@@ -81,9 +70,18 @@ constexpr bool has_filter_map(const tensor_layout& filters) {
 }
 
 /// Whether a tile meets one group alone, and a step its channels alone.
-constexpr bool is_of_one_group(const conv_problem& p, const matmul_tile& tile) {
+constexpr bool is_of_one_group(const conv_problem& p, const tile_shape& tile) {
     return p.geometry.groups == 1 || (p.filters.channels % step_channels(p.filters.element_bytes) == 0 &&
                                       outputs_of_a_group(p) % tile.n == 0);
+}
+
+/// The steps of a tile along its depth, and tiles.
+constexpr std::int64_t window_steps_of(const conv_problem& p) {
+    return p.filters.height * p.filters.width *
+           divide_up(p.filters.channels, step_channels(p.filters.element_bytes));
+}
+constexpr std::int64_t window_tiles_of(const conv_problem& p, const tile_shape& tile) {
+    return divide_up(output_pixels(p), tile.m) * divide_up(p.output.channels, tile.n);
 }
 
 }  // namespace heddle::kernels::conv

@@ -1,44 +1,22 @@
 #include "kernels/matmul/plan/planning.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
+#include <limits>
 #include <span>
 
 namespace heddle::kernels::matmul {
 namespace {
 
-plan plan_bf16x6(const matmul_problem& p, const device_traits& device, std::size_t kind) {
-    const planning x(p, device);
-    const matmul_tile& tile = bf16x6_tiles[kind];
-    plan result = x.streamed(tile, x.costs.bf16x6[kind]);
-    result.tile = kind;
-    // The lowest row of tiles takes less time where it has rows for one warpgroup alone, of 64.
-    const std::int64_t rest = x.m % (std::int64_t{tile.m} * tile.blocks);
-    result.low_last = 0 < rest && rest <= 64;
-    const bool is_one_round = result.streams == 0 && result.whole <= result.workers;
-    if (result.low_last && !is_one_round)
-        result.us = std::max(result.us * (1 - x.costs.bf16x6_saved_by_low / static_cast<double>(result.down)),
-                             x.read_us);
-    if (x.m <= std::int64_t{tile.m} * (tile.blocks - 1))  // nothing is left for the second block
-        result.us = std::numeric_limits<double>::infinity();
-    return kind == bf16x6_elements ? result : x.after(copies_of(p), result);
-}
-
-plan plan_pipelined(const matmul_problem& p, const device_traits& device, bool may_share) {
-    const planning x(p, device);
-    return x.cheapest(pipelined_tiles, x.costs.pipelined, [&](const auto& tile, const auto& cost) {
-        plan result = x.blocks(tile, cost, may_share);
-        if (!fits(tile, device)) result.us = std::numeric_limits<double>::infinity();
-        return result;
-    });
-}
-
 /// Blocks load and store while others multiply: the slowest of the products, the memory and L2 says how long that takes.
-plan plan_side_by_side(const planning& x, const block_tile& tile, const block_cost& cost,
+plan plan_side_by_side(const planning& x, const block_kernel& tile, const kernel_cost& cost,
                        double of_memory_rate) {
-    const matmul_problem& p = x.problem;
-    block_cost beside = cost;  // others multiply while a block begins and ends
-    beside.k_us = std::max(cost.alone_k_us, cost.k_us - cost.around_us / static_cast<double>(x.k));
-    if (p.operands != element_type::f32) beside.around_us += tile.blocks_per_sm * x.stores_us(tile);
+    const product_facts& p = x.problem;
+    kernel_cost beside = cost;  // others multiply while a block begins and ends
+    beside.step_us = std::max(cost.alone_us, cost.step_us - cost.around_us / static_cast<double>(x.k));
+    if (p.operands != element_type::f32)
+        beside.around_us += tile.blocks_per_sm * x.stores_us({tile.m, tile.n});
     plan result = x.blocks(tile, beside, false);
     const auto bytes = [&](std::int64_t elements, std::int64_t element_bytes) {
         return static_cast<double>(p.batches * elements) * static_cast<double>(element_bytes);
@@ -52,67 +30,80 @@ plan plan_side_by_side(const planning& x, const block_tile& tile, const block_co
     return result;
 }
 
-/// The narrowest tile that n columns fit, from `first` on, or the widest.
-template <class Tiles>
-std::size_t tile_for(const Tiles& tiles, std::size_t first, std::int64_t n) {
-    while (first + 1 < tiles.size() && tiles[first].n < n) ++first;
+/// The place of the narrowest tile that n columns fit, from `first` on, or of the widest.
+template <std::size_t count>
+std::size_t kernel_for(const std::array<skinny_kernel, count>& kernels, std::size_t first, std::int64_t n) {
+    while (first + 1 < count && kernels[first].n < n) ++first;
     return first;
 }
 
-double whole_tile_us(const tile_cost& cost, std::int64_t k) {
+constexpr double never_us = std::numeric_limits<double>::infinity();
+constexpr double slower_us = 1e9;  ///< of a tile that another one fits better
+
+plan plan_pipelined(const product_facts& p, const device_traits& device, std::size_t kernel, bool may_share) {
+    const planning x(p, device);
+    plan result =
+        x.blocks(pipelined_kernels[kernel].block(), cost_of<pipelined_kernels>(x.costs, kernel), may_share);
+    result.kernel = kernel;
+    return result;
+}
+
+double whole_tile_us(const kernel_cost& cost, std::int64_t k) {
     return cost.around_us + static_cast<double>(divide_up(k, step_k)) * cost.step_us;
 }
 
 }  // namespace
 
-plan plan_one_way(const matmul_problem&, const device_traits&) {
+plan plan_one_way(const product_facts&, const device_traits&) {
     return {};
 }
-plan plan_scale(const matmul_problem& p, const device_traits&) {
+plan plan_scale(const product_facts& p, const device_traits&) {
     constexpr std::int64_t packet_bytes = 16;
     // Rows and columns of one line of all of C are those that the epilogue knows.
     const std::int64_t longest_row = p.has_epilogue ? 0 : std::numeric_limits<std::int64_t>::max() / 2;
     return {.of_c = access_of(p.c, p.c_stride, packet_bytes / p.c.element_bytes, longest_row)};
 }
-plan plan_wmma(const matmul_problem&, const device_traits&) {
+plan plan_wmma(const product_facts&, const device_traits&) {
     constexpr double after_all_others_us = 1e12;
     return {.us = after_all_others_us};
 }
-plan plan_copied(const matmul_problem& p, const device_traits& device) {
-    return planning(p, device).after(copies_of(p), {});
+plan plan_copied(const product_facts& p, const device_traits& device) {
+    plan result;
+    planning(p, device).add_copies(p.copies, result);
+    return result;
 }
 
 // float
 
-bool fits(const block_tile& tile, const device_traits& device) {
-    return static_cast<std::size_t>(tile.shared_bytes) <= device.shared_memory_per_block_optin;
-}
-
-plan plan_warp_tiled(const matmul_problem& p, const device_traits& device) {
+plan plan_warp_tiled(const product_facts& p, const device_traits& device) {
     const planning x(p, device);
-    return x.blocks(warp_tiled_tile, x.costs.warp_tiled, false);
+    return x.blocks(warp_tiled_kernel, x.costs.kernels[place_of_cost(warp_tiled_kernel.name)], false);
 }
 
-plan plan_pipelined(const matmul_problem& p, const device_traits& device) {
-    return plan_pipelined(p, device, false);
+plan plan_pipelined(const product_facts& p, const device_traits& device, std::size_t kernel) {
+    return plan_pipelined(p, device, kernel, false);
 }
 
-plan plan_split_k(const matmul_problem& p, const device_traits& device) {
-    return plan_pipelined(p, device, p.has_scratch);
+plan plan_split_k(const product_facts& p, const device_traits& device, std::size_t kernel) {
+    return plan_pipelined(p, device, kernel, p.has_scratch);
 }
 
-plan plan_tma_pipelined(const matmul_problem& p, const device_traits& device) {
+plan plan_tma_pipelined(const product_facts& p, const device_traits& device) {
     const planning x(p, device);
-    return x.after(copies_of(p), x.blocks(tma_pipelined_tile, x.costs.tma_pipelined, p.has_scratch));
+    const kernel_cost& cost = x.costs.kernels[place_of_cost(tma_pipelined_kernel.name)];
+    plan result = x.blocks(tma_pipelined_kernel, cost, p.has_scratch);
+    x.add_copies(p.copies, result);
+    return result;
 }
 
-plan plan_thin(const matmul_problem& p, const device_traits& device) {
+plan plan_thin(const product_facts& p, const device_traits& device, std::size_t kernel) {
     constexpr std::int64_t packet = 4, packet_bytes = 16;
     const bool is_turned = p.c.rows < p.c.cols;
     const planning x(p, device, is_turned);
-    plan result = x.cheapest(thin_tiles, x.costs.thin, [&](const auto& tile, const auto& cost) {
-        return plan_side_by_side(x, tile, cost, x.costs.blocks_of_memory_rate);
-    });
+    const block_kernel tile = thin_kernels[kernel].block();
+    plan result =
+        plan_side_by_side(x, tile, cost_of<thin_kernels>(x.costs, kernel), x.costs.blocks_of_memory_rate);
+    result.kernel = kernel;
     result.is_turned = is_turned;
     const matrix_layout a = is_turned ? transposed(p.b) : p.a, c = is_turned ? transposed(p.c) : p.c;
     const matrix_layout lines = has_contiguous_rows(a) ? a : transposed(a);
@@ -120,17 +111,16 @@ plan plan_thin(const matmul_problem& p, const device_traits& device) {
     result.in_packets =
         lines.alignment >= packet_bytes && ((lines.rows > 1 ? lines.row_stride : 0) | a_stride) % packet == 0;
     const bool along_n = lies_by_rows(c);
-    const block_tile& tile = thin_tiles[result.tile];
     result.of_c = access_of(along_n ? c : transposed(c), p.c_stride, packet, along_n ? tile.n : tile.m);
     return result;
 }
 
 /// A multiprocessor takes two tiles at a time.
-plan plan_tf32x3(const matmul_problem& p, const device_traits& device) {
+plan plan_tf32x3(const product_facts& p, const device_traits& device) {
     const planning x(p, device);
     const std::int64_t all = divide_up(x.m, tf32x3_m) * divide_up(x.n, tf32x3_n);
     const auto tiles = static_cast<double>(divide_up(all, device.sm_count));
-    const double step_us = lies_in_boxes(p) ? x.costs.tf32x3_step_us : x.costs.tf32x3_step_by_element_us;
+    const double step_us = p.lies_in_boxes ? x.costs.tf32x3_step_us : x.costs.tf32x3_step_by_element_us;
     return {.us = x.costs.ffma_around_us + x.added_us + tiles * x.costs.tf32x3_tile_us +
                   static_cast<double>(divide_up(x.k, tf32x3_k)) *
                       std::max(tiles * step_us, x.costs.tf32x3_alone_us)};
@@ -138,17 +128,16 @@ plan plan_tf32x3(const matmul_problem& p, const device_traits& device) {
 
 /// A block has up to 16 rows and 32 columns, or 8 and four times as many lines along k at once. Where the wide operand lies
 /// along k, it has 8 columns, and goes 1024 along k at once, which takes as long as eight lines of 32.
-plan plan_skinny_float(const matmul_problem& p, const device_traits& device) {
+plan plan_skinny_float(const product_facts& p, const device_traits& device, std::size_t kernel) {
     constexpr std::int64_t line = 32, lines_of_short = 4, l2_share = 2, columns_along_k = 8, along_k = 1024;
     const bool is_turned = p.c.rows > p.c.cols;
     const planning x(p, device, is_turned);
     const bool is_along_k = (is_turned ? p.a.col_stride : p.b.row_stride) == 1;
-    const std::size_t tile = x.m == 1 ? 0 : x.m <= 4 ? 1 : 2;
     const auto blocks = [&](std::int64_t rows) { return divide_up(x.n, line) * divide_up(x.m, rows); };
     const auto parts = [&](std::int64_t rows) {
         return 2 * p.batches * blocks(rows) <= device.sm_count ? lines_of_short : std::int64_t{1};
     };
-    const std::int64_t modelled = skinny_float_rows.back();
+    const std::int64_t modelled = skinny_float_kernels.back().rows;
     const std::int64_t all = is_along_k ? divide_up(x.n, columns_along_k) * divide_up(x.m, modelled)
                                         : blocks(modelled) * parts(modelled);
     const std::int64_t of_block = is_along_k
@@ -160,8 +149,8 @@ plan plan_skinny_float(const matmul_problem& p, const device_traits& device) {
     // A multiprocessor has one block at a time, and each begins anew; those of one row are small and overlap.
     const double begin_anew = x.m == 1 ? 0 : rounds - 1;
     return {.is_turned = is_turned,
-            .tile = tile,
-            .parts = static_cast<int>(parts(skinny_float_rows[tile])),
+            .kernel = kernel,
+            .parts = static_cast<int>(parts(skinny_float_kernels[kernel].rows)),
             .kept = static_cast<std::int64_t>(device.l2_bytes / sizeof(float)) / l2_share / (p.batches * x.n),
             .us = x.costs.skinny_float_around_us +
                   std::max(x.read_us,
@@ -170,19 +159,27 @@ plan plan_skinny_float(const matmul_problem& p, const device_traits& device) {
                                    (x.costs.skinny_float_line_us + rows * x.costs.skinny_float_row_us))};
 }
 
-plan plan_bf16x6_boxes(const matmul_problem& p, const device_traits& device) {
-    return plan_bf16x6(p, device, bf16x6_boxes);
-}
-plan plan_bf16x6_pairs(const matmul_problem& p, const device_traits& device) {
-    return plan_bf16x6(p, device, bf16x6_pairs);
-}
-plan plan_bf16x6_elements(const matmul_problem& p, const device_traits& device) {
-    return plan_bf16x6(p, device, bf16x6_elements);
+plan plan_bf16x6(const product_facts& p, const device_traits& device, std::size_t kernel) {
+    const planning x(p, device);
+    const auto& [name, by_boxes, tile] = bf16x6_kernels[kernel];
+    plan result = x.streamed(tile, cost_of<bf16x6_kernels>(x.costs, kernel));
+    result.kernel = kernel;
+    // The lowest row of tiles takes less time where it has rows for one warpgroup alone, of 64.
+    const std::int64_t rest = x.m % (std::int64_t{tile.m} * tile.blocks);
+    result.low_last = 0 < rest && rest <= 64;
+    const bool is_one_round = result.streams == 0 && result.whole <= result.workers;
+    if (result.low_last && !is_one_round)
+        result.us = std::max(result.us * (1 - x.costs.bf16x6_saved_by_low / static_cast<double>(result.down)),
+                             x.read_us);
+    if (x.m <= std::int64_t{tile.m} * (tile.blocks - 1))
+        result.us = never_us;  // the second block has nothing
+    if (by_boxes) x.add_copies(p.copies, result);
+    return result;
 }
 
-plan plan_fp16x3(const matmul_problem& p, const device_traits& device) {
+plan plan_fp16x3(const product_facts& p, const device_traits& device) {
     const planning x(p, device);
-    plan result = x.streamed(fp16x3_tile, x.costs.fp16x3);
+    plan result = x.streamed(fp16x3_tile, x.costs.kernels[place_of_cost("fp16x3")]);
     result.pieces_bytes = lay_out_split(x.m, fp16x3_tile.m, x.k, is_split_by_rows(p.a)).bytes +
                           lay_out_split(x.n, fp16x3_tile.n, x.k, !is_split_by_rows(p.b)).bytes;
     result.us += 2 * x.costs.copy_around_us + 2 * static_cast<double>(x.k) * static_cast<double>(x.m + x.n) *
@@ -203,120 +200,127 @@ split_layout lay_out_split(std::int64_t extent, int tile_extent, std::int64_t k,
 }
 
 /// Where B does not lie along k, A does, and C^T is computed.
-plan plan_tf32(const matmul_problem& p, const device_traits& device) {
-    const operand_copies copies = copies_of(p, true);
+plan plan_tf32(const product_facts& p, const device_traits& device, std::size_t kernel) {
+    const operand_copies copies = p.copies_along_k;
     const bool is_turned = !has_tensor_columns(p.b, copies.b);
     const planning x(p, device, is_turned);
-    plan result = x.cheapest(tf32_tiles, x.costs.tf32, [&](const matmul_tile& tile, const tile_cost& cost) {
-        const std::int64_t height = std::int64_t{tile.m} * tile.blocks, low = x.m % height,
-                           narrow = x.n % tile.n;
-        plan of_tile = x.streamed(tile, cost);
-        of_tile.low_last = 64 < height && 0 < low && 2 * low <= height;
-        of_tile.narrow_last = tf32_narrow < tile.n && 0 < narrow && narrow <= tf32_narrow;
-        double saved = 0;
-        if (of_tile.down > 1 && of_tile.low_last)
-            saved += x.costs.tf32_saved_by_low / static_cast<double>(of_tile.down);
-        if (of_tile.across > 1 && of_tile.narrow_last)
-            saved += x.costs.tf32_saved_by_narrow / static_cast<double>(of_tile.across);
-        of_tile.us = std::max(of_tile.us * (1 - saved), cost.around_us + x.read_us) +
-                     (of_tile.streams > 0 ? x.costs.tf32_streaming_us : 0);
-        return of_tile;
-    });
+    const kernel_cost& cost = cost_of<tf32_kernels>(x.costs, kernel);
+    const tile_shape tile = tf32_kernels[kernel].tile();
+    const std::int64_t height = std::int64_t{tile.m} * tile.blocks, low = x.m % height, narrow = x.n % tile.n;
+    plan result = x.streamed(tile, cost);
+    result.kernel = kernel;
+    result.low_last = 64 < height && 0 < low && 2 * low <= height;
+    result.narrow_last = tf32_narrow < tile.n && 0 < narrow && narrow <= tf32_narrow;
+    double saved = 0;
+    if (result.down > 1 && result.low_last)
+        saved += x.costs.tf32_saved_by_low / static_cast<double>(result.down);
+    if (result.across > 1 && result.narrow_last)
+        saved += x.costs.tf32_saved_by_narrow / static_cast<double>(result.across);
+    result.us = std::max(result.us * (1 - saved), cost.around_us + x.read_us) +
+                (result.streams > 0 ? x.costs.tf32_streaming_us : 0);
     result.is_turned = is_turned;
     result.steps = divide_up(x.k, tf32_k);
-    return x.after(copies, result);
+    x.add_copies(copies, result);
+    return result;
 }
 
 /// The operand of C's columns, or of those of C^T, has to lie along k.
-plan plan_skinny_tf32(const matmul_problem& p, const device_traits& device) {
-    const operand_copies copies = copies_of(p, true);
+plan plan_skinny_tf32(const product_facts& p, const device_traits& device, std::size_t kernel) {
+    const operand_copies copies = p.copies_along_k;
     plan best;
     for (const bool is_turned : {false, true}) {
         if (!(is_turned ? has_tensor_rows(p.a, copies.a) : has_tensor_columns(p.b, copies.b))) continue;
         const planning x(p, device, is_turned);
-        const std::size_t tile = tile_for(skinny_tf32_tiles, 0, x.n);
-        plan result = x.skinny(skinny_tf32_tiles[tile], x.costs.skinny_tf32_step_us);
-        result.tile = tile;
+        plan result = x.skinny(skinny_tf32_kernels[kernel], x.costs.skinny_tf32_step_us);
+        result.kernel = kernel;
         result.is_turned = is_turned;
+        if (kernel != kernel_for(skinny_tf32_kernels, 0, x.n)) result.us += slower_us;
         if (result.us < best.us) best = result;
     }
-    return planning(p, device).after(copies, best);
+    planning(p, device).add_copies(copies, best);
+    return best;
 }
 
 // half and bfloat16
 
-plan plan_mma_sync(const matmul_problem& p, const device_traits& device) {
+plan plan_mma_sync(const product_facts& p, const device_traits& device, std::size_t kernel) {
     constexpr std::int64_t packet = 4;  // of C
     const planning x(p, device);
-    const bool in_packets = lies_in_boxes(p);
-    plan best = x.cheapest(mma_sync_tiles, x.costs.mma_sync, [&](const auto& tile, block_cost cost) {
-        if (in_packets) return plan_side_by_side(x, tile, cost, x.costs.blocks_of_memory_rate);
-        cost.k_us *= x.costs.mma_sync_slower_by_element;
-        cost.alone_k_us *= x.costs.mma_sync_slower_by_element;
-        plan result = plan_side_by_side(x, tile, cost, x.costs.mma_sync_by_element_of_memory_rate);
-        if (!takes_elements(tile)) result.us = std::numeric_limits<double>::infinity();
-        return result;
-    });
-    best.in_packets = in_packets;
-    best.of_c = access_of(p.c, p.c_stride, packet, mma_sync_tiles[best.tile].n);
-    return best;
+    const bool in_packets = p.lies_in_boxes;
+    const block_kernel tile = mma_sync_kernels[kernel].block();
+    kernel_cost cost = cost_of<mma_sync_kernels>(x.costs, kernel);
+    if (!in_packets) {
+        cost.step_us *= x.costs.mma_sync_slower_by_element;
+        cost.alone_us *= x.costs.mma_sync_slower_by_element;
+    }
+    plan result = plan_side_by_side(
+        x, tile, cost,
+        in_packets ? x.costs.blocks_of_memory_rate : x.costs.mma_sync_by_element_of_memory_rate);
+    result.kernel = kernel;
+    result.in_packets = in_packets;
+    result.of_c = access_of(p.c, p.c_stride, packet, tile.n);
+    return result;
 }
 
-plan plan_persistent(const matmul_problem& p, const device_traits& device) {
-    return cheapest_copies(
-        p, device, [](const planning& x) { return x.cheapest_whole(persistent_tiles, x.costs.persistent); });
-}
-
-plan plan_cluster_multicast(const matmul_problem& p, const device_traits& device) {
-    return cheapest_copies(
-        p, device, [](const planning& x) { return x.cheapest_whole(multicast_tiles, x.costs.multicast); });
-}
-
-plan plan_stream_k(const matmul_problem& p, const device_traits& device) {
-    return cheapest_copies(p, device, [](const planning& x) {
-        return x.cheapest_streamed(persistent_tiles, x.costs.persistent);
+plan plan_persistent(const product_facts& p, const device_traits& device, std::size_t kernel) {
+    return cheapest_copies(p, device, kernel, [kernel](const planning& x) {
+        return x.whole(persistent_kernels[kernel].tile(), cost_of<persistent_kernels>(x.costs, kernel));
     });
 }
 
-plan plan_fused(const matmul_problem& p, const device_traits& device) {
-    return cheapest_copies(p, device, [](const planning& x) {
-        return x.cheapest(fused_tiles, x.costs.fused, [&](const matmul_tile& tile, const tile_cost& cost) {
-            const plan whole = x.whole(tile, cost);
-            if (&tile != &fused_tiles[fused_streams]) return whole;
-            const plan streamed = x.streamed(tile, cost);
-            return streamed.us < whole.us ? streamed : whole;
-        });
+plan plan_cluster_multicast(const product_facts& p, const device_traits& device, std::size_t kernel) {
+    return cheapest_copies(p, device, kernel, [kernel](const planning& x) {
+        return x.whole(multicast_kernels[kernel].tile(), cost_of<multicast_kernels>(x.costs, kernel));
+    });
+}
+
+plan plan_stream_k(const product_facts& p, const device_traits& device, std::size_t kernel) {
+    return cheapest_copies(p, device, kernel, [kernel](const planning& x) {
+        return x.streamed(persistent_kernels[kernel].tile(), cost_of<persistent_kernels>(x.costs, kernel));
+    });
+}
+
+plan plan_fused(const product_facts& p, const device_traits& device, std::size_t kernel) {
+    return cheapest_copies(p, device, kernel, [kernel](const planning& x) {
+        const wgmma_kernel& row = fused_kernels[kernel];
+        const kernel_cost& cost = cost_of<fused_kernels>(x.costs, kernel);
+        plan whole = x.whole(row.tile(), cost);
+        if (!row.streams()) return whole;
+        plan streamed = x.streamed(row.tile(), cost);
+        return streamed.us < whole.us ? streamed : whole;
     });
 }
 
 /// C's longer side is m. Where the operand of the short side does not lie along k, its boxes are 64 wide.
-plan plan_skinny(const matmul_problem& p, const device_traits& device) {
-    const operand_copies copies = copies_of(p);
+plan plan_skinny(const product_facts& p, const device_traits& device, std::size_t kernel) {
+    const operand_copies copies = p.copies;
     const bool is_turned = p.c.rows < p.c.cols;
     const planning x(p, device, is_turned);
-    const bool crosses_k = is_turned ? has_tensor_columns(p.a, copies.a) : has_tensor_rows(p.b, copies.b);
-    const std::size_t tile = tile_for(skinny_tiles, crosses_k ? 1 : 0, x.n);
     const bool along_k =
         has_contiguous_rows(is_turned ? transposed(copied(p.b, copies.b)) : copied(p.a, copies.a));
-    plan result = x.skinny(skinny_tiles[tile],
-                           along_k ? x.costs.skinny_step_along_k_us[tile] : x.costs.skinny_step_us[tile]);
-    result.tile = tile;
+    plan result = x.skinny(skinny_kernels[kernel],
+                           along_k ? x.costs.skinny_step_along_k_us[kernel] : x.costs.skinny_step_us[kernel]);
+    result.kernel = kernel;
     result.is_turned = is_turned;
-    return x.after(copies, result);
+    if (kernel != kernel_for(skinny_kernels, p.short_side_lies_along_k ? 0 : 1, x.n)) result.us += slower_us;
+    x.add_copies(copies, result);
+    return result;
 }
 
-group_plan plan_group(std::span<const matmul_problem> problems, const device_traits& device) {
-    const tuning& costs = tuning_of(device);
+group_plan plan_group(std::span<const product_facts> problems, const device_traits& device) {
+    const costs& card = costs_of(device);
     group_plan best;
-    for (const std::size_t i : grouped_tiles) {
+    for (std::size_t i = 0; i < grouped_kernels.size(); ++i) {
+        const kernel_cost& cost = cost_of<grouped_kernels>(card, i);
+        const tile_shape tile = grouped_kernels[i].tile();
         std::int64_t tiles = 0;
-        double us = 0, all_read_us = costs.persistent[i].around_us;
-        for (const matmul_problem& p : problems) {
+        double us = 0, all_read_us = cost.around_us;
+        for (const product_facts& p : problems) {
             const planning x(p, device);
             const std::int64_t rounds_before = divide_up(tiles, device.sm_count);
-            tiles += divide_up(x.m, persistent_tiles[i].m) * divide_up(x.n, persistent_tiles[i].n);
+            tiles += divide_up(x.m, tile.m) * divide_up(x.n, tile.n);
             us += static_cast<double>(divide_up(tiles, device.sm_count) - rounds_before) *
-                  whole_tile_us(costs.persistent[i], x.k);
+                  whole_tile_us(cost, x.k);
             all_read_us += x.read_us;
         }
         us = std::max(us, all_read_us);
@@ -326,15 +330,15 @@ group_plan plan_group(std::span<const matmul_problem> problems, const device_tra
 }
 
 plan tiles_in_group(const group_plan& group, std::int64_t m, std::int64_t n, std::int64_t k) {
-    return lay_out_tiles(persistent_tiles[group.tile], {}, m, n, k, 1, group.workers);
+    return lay_out_tiles(grouped_kernels[group.kernel].tile(), {}, m, n, k, 1, group.workers);
 }
 
 double launch_us(const device_traits& device) {
-    return tuning_of(device).launch_us;
+    return costs_of(device).launch_us;
 }
 
-double grouped_tile_us(const matmul_problem& p, const device_traits& device) {
-    return whole_tile_us(tuning_of(device).persistent[grouped_tiles.back()], p.a.cols);
+double grouped_tile_us(std::int64_t k, const device_traits& device) {
+    return whole_tile_us(cost_of<grouped_kernels>(costs_of(device), grouped_kernels.size() - 1), k);
 }
 
 }  // namespace heddle::kernels::matmul

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "kernels/matmul/plan/layout.hpp"
-#include "kernels/matmul/plan/tiles.hpp"
+#include "kernels/matmul/facts.hpp"
+#include "kernels/matmul/kernels.hpp"
 #include <heddle/device.hpp>
 #include <heddle/matmul.hpp>
 
@@ -10,7 +10,7 @@
 #include <limits>
 #include <span>
 
-/// How each rung does a product, and how long that takes by the numbers of tuning/. Pure.
+/// How each rung does a product, and how long that takes by the numbers of cost/. Pure.
 namespace heddle::kernels::matmul {
 
 /// How a kernel reads and stores C.
@@ -25,7 +25,7 @@ struct plan {
     bool is_turned = false;   ///< C^T = B^T A^T is computed; all below is of that product
     operand_copies copies{};  ///< before it is turned
 
-    std::size_t tile = 0;  ///< of the rung's tiles in tiles.hpp
+    std::size_t kernel = 0;  ///< of the rung's kernels in kernels.hpp
     std::int64_t batches = 1;
     std::int64_t down = 0;  ///< tiles of C
     std::int64_t across = 0;
@@ -67,85 +67,50 @@ constexpr bool needs_tickets(const plan& plan) {
     return plan.sums_bytes > 0 && !plan.adds_apart;
 }
 
-// What plans depend on of a problem.
-
-constexpr bool is_countable_by_int(const matmul_problem& p) {
-    return has_tensor_extents(p.a) && has_tensor_extents(p.b) && has_tensor_extents(p.c);
-}
-constexpr bool has_unit_stride(const matmul_problem& p) {
-    return has_unit_stride(p.a) && has_unit_stride(p.b);
-}
-/// Whether an int counts the tiles of C, of all the batch, also of the smallest tiles.
-constexpr bool has_countable_tiles(const matmul_problem& p) {
-    constexpr std::int64_t side = 64,
-                           most = std::numeric_limits<int>::max() / 2;  // a worker counts beyond the last
-    const auto tiles =
-        static_cast<double>(divide_up(p.c.rows, side)) * static_cast<double>(divide_up(p.c.cols, side));
-    return tiles * static_cast<double>(p.batches) <= static_cast<double>(most);
-}
-/// Whether the tensor memory accelerator can read A and B as they lie, all of a batch.
-bool lies_in_boxes(const matmul_problem& problem);
-/// Whether it can then read one of them along k.
-bool lies_along_k(const matmul_problem& problem);
-/// Whether it can read copies of them, which have no more elements than there are: matrices of a batch that overlap are not
-/// copied. With along_k, also one of them along k.
-bool can_be_copied(const matmul_problem& problem, bool along_k = false);
-bool is_skinny(const matmul_problem& problem);
-constexpr bool is_empty(const matmul_problem& p) {
-    return p.c.rows == 0 || p.c.cols == 0 || p.a.cols == 0 || p.batches == 0;
-}
-
-/// C is one row or one column.
-constexpr bool is_vector(const matmul_problem& p) {
-    return p.c.rows == 1 || p.c.cols == 1;
-}
-
 /// The rungs that do any problem in one way, and have no costs.
-plan plan_one_way(const matmul_problem& problem, const device_traits& device);
+plan plan_one_way(const product_facts& problem, const device_traits& device);
 /// What is left where nothing is multiplied.
-plan plan_scale(const matmul_problem& problem, const device_traits& device);
+plan plan_scale(const product_facts& problem, const device_traits& device);
 /// It comes where no other can run.
-plan plan_wmma(const matmul_problem& problem, const device_traits& device);
+plan plan_wmma(const product_facts& problem, const device_traits& device);
 
-plan plan_vector(const matmul_problem& problem, const device_traits& device);
+plan plan_vector(const product_facts& problem, const device_traits& device);
 
-plan plan_warp_tiled(const matmul_problem& problem, const device_traits& device);
-plan plan_pipelined(const matmul_problem& problem, const device_traits& device);
-plan plan_tma_pipelined(const matmul_problem& problem, const device_traits& device);
-plan plan_thin(const matmul_problem& problem, const device_traits& device);
-plan plan_split_k(const matmul_problem& problem, const device_traits& device);
-plan plan_tf32x3(const matmul_problem& problem, const device_traits& device);
-plan plan_skinny_float(const matmul_problem& problem, const device_traits& device);
-plan plan_bf16x6_boxes(const matmul_problem& problem, const device_traits& device);
-plan plan_bf16x6_pairs(const matmul_problem& problem, const device_traits& device);
-plan plan_bf16x6_elements(const matmul_problem& problem, const device_traits& device);
-plan plan_fp16x3(const matmul_problem& problem, const device_traits& device);
-plan plan_tf32(const matmul_problem& problem, const device_traits& device);
-plan plan_skinny_tf32(const matmul_problem& problem, const device_traits& device);
-/// Whether a tile of pipelined_tiles has shared memory on the device.
-bool fits(const block_tile& tile, const device_traits& device);
+// `kernel`: the place of the one that is planned, where a rung has several.
 
-plan plan_mma_sync(const matmul_problem& problem, const device_traits& device);
+plan plan_warp_tiled(const product_facts& problem, const device_traits& device);
+plan plan_pipelined(const product_facts& problem, const device_traits& device, std::size_t kernel);
+plan plan_tma_pipelined(const product_facts& problem, const device_traits& device);
+plan plan_thin(const product_facts& problem, const device_traits& device, std::size_t kernel);
+plan plan_split_k(const product_facts& problem, const device_traits& device, std::size_t kernel);
+plan plan_tf32x3(const product_facts& problem, const device_traits& device);
+plan plan_skinny_float(const product_facts& problem, const device_traits& device, std::size_t kernel);
+plan plan_bf16x6(const product_facts& problem, const device_traits& device, std::size_t kernel);
+plan plan_fp16x3(const product_facts& problem, const device_traits& device);
+plan plan_tf32(const product_facts& problem, const device_traits& device, std::size_t kernel);
+plan plan_skinny_tf32(const product_facts& problem, const device_traits& device, std::size_t kernel);
+
+plan plan_mma_sync(const product_facts& problem, const device_traits& device, std::size_t kernel);
 /// The rungs that read A and B by the tensor memory accelerator, and have no costs.
-plan plan_copied(const matmul_problem& problem, const device_traits& device);
-plan plan_persistent(const matmul_problem& problem, const device_traits& device);
-plan plan_cluster_multicast(const matmul_problem& problem, const device_traits& device);
-plan plan_stream_k(const matmul_problem& problem, const device_traits& device);
-plan plan_fused(const matmul_problem& problem, const device_traits& device);
-plan plan_skinny(const matmul_problem& problem, const device_traits& device);
+plan plan_copied(const product_facts& problem, const device_traits& device);
+plan plan_persistent(const product_facts& problem, const device_traits& device, std::size_t kernel);
+plan plan_cluster_multicast(const product_facts& problem, const device_traits& device, std::size_t kernel);
+plan plan_stream_k(const product_facts& problem, const device_traits& device, std::size_t kernel);
+plan plan_fused(const product_facts& problem, const device_traits& device, std::size_t kernel);
+plan plan_skinny(const product_facts& problem, const device_traits& device, std::size_t kernel);
 
-/// Several products, in the order of falling k, in one launch of persistent's kernel. Their tiles go round among the workers,
+/// Several products, in the order of falling k, in one launch. Their tiles go round among the workers,
 /// so the first one has the longest of each round.
 struct group_plan {
-    std::size_t tile = 0;  ///< of persistent_tiles
+    std::size_t kernel = 0;  ///< of grouped_kernels
     int workers = 0;
     double us = std::numeric_limits<double>::infinity();
 };
-group_plan plan_group(std::span<const matmul_problem> problems, const device_traits& device);
+group_plan plan_group(std::span<const product_facts> problems, const device_traits& device);
 /// The tiles of one of its products.
 plan tiles_in_group(const group_plan& group, std::int64_t m, std::int64_t n, std::int64_t k);
-/// The whole time of one tile of the last of grouped_tiles.
-double grouped_tile_us(const matmul_problem& problem, const device_traits& device);
+/// The whole time of one tile of the last of grouped_kernels.
+double grouped_tile_us(std::int64_t k, const device_traits& device);
 /// From the end of one kernel to the work of the next.
 double launch_us(const device_traits& device);
 

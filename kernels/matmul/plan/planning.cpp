@@ -5,102 +5,8 @@
 
 #include <algorithm>
 #include <bit>
-#include <numeric>
 
 namespace heddle::kernels::matmul {
-namespace {
-
-/// The bytes of copies, whose rows may be 16 times as long as those of a batch, are counted in 64 bits.
-constexpr double max_copied_elements = 0x1p56;
-
-/// The cache lines in which the 128 bytes of a box's row lie, on average: one where all rows begin at lines, else up to two, each of
-/// which L2 sends for itself.
-double lines_of_box_row(const matrix_layout& m) {
-    constexpr std::int64_t line = 128;
-    const matrix_layout lines = has_contiguous_rows(m) ? m : transposed(m);
-    const std::int64_t stride = lines.rows > 1 ? lines.row_stride * m.element_bytes : 0;
-    const std::int64_t alignment = std::gcd(std::gcd(stride, m.alignment), line);
-    return 2 - static_cast<double>(alignment) / static_cast<double>(line);
-}
-
-double bytes_of_c(const matmul_problem& p) {
-    return static_cast<double>(p.batches) * static_cast<double>(p.c.rows) *
-           static_cast<double>(p.c.cols * p.c.element_bytes);
-}
-
-bool can_be_copied(const matmul_problem& p, const operand_copies& copies) {
-    if (!p.has_scratch || !has_unit_stride(p) || !is_countable_by_int(p) || p.batches > max_tensor_extent)
-        return false;
-    const auto fits = [&](const matrix_layout& m, copy_kind copy, std::int64_t batch_stride) {
-        if (copy == copy_kind::none || batch_stride == 0) return true;
-        const auto last = static_cast<double>(p.batches - 1) * static_cast<double>(batch_stride) +
-                          static_cast<double>(m.rows - 1) * static_cast<double>(m.row_stride) +
-                          static_cast<double>(m.cols - 1) * static_cast<double>(m.col_stride);
-        return static_cast<double>(p.batches) * static_cast<double>(m.rows) * static_cast<double>(m.cols) <=
-               std::min(last + 1, max_copied_elements);
-    };
-    return fits(p.a, copies.a, p.a_stride) && fits(p.b, copies.b, p.b_stride);
-}
-
-/// A copy that is contiguous along the dimension that the matrix is. A vector is so along both: one line of it is the smaller copy.
-copy_kind straight_copy(const matrix_layout& m) {
-    const bool by_rows = has_contiguous_rows(m), by_columns = has_contiguous_rows(transposed(m));
-    return by_rows && (!by_columns || m.rows <= m.cols) ? copy_kind::rows : copy_kind::columns;
-}
-
-}  // namespace
-
-bool lies_in_boxes(const matmul_problem& p) {
-    return lies_in_boxes(p.a, p.a_stride) && lies_in_boxes(p.b, p.b_stride) && has_tensor_extents(p.c) &&
-           p.batches <= max_tensor_extent;
-}
-
-bool lies_along_k(const matmul_problem& p) {
-    return has_tensor_rows(p.a) || has_tensor_rows(transposed(p.b));
-}
-
-bool can_be_copied(const matmul_problem& p, bool along_k) {
-    return can_be_copied(p, copies_of(p, along_k));
-}
-
-bool is_skinny(const matmul_problem& p) {
-    const bool is_float = p.operands == element_type::f32;
-    return std::min(p.c.rows, p.c.cols) <= (is_float ? max_skinny_float_side : max_skinny_side);
-}
-
-operand_copies copies_of(const matmul_problem& p, bool along_k) {
-    operand_copies copies;
-    if (along_k && !lies_along_k(p)) {
-        const bool a_is_turned = !has_contiguous_rows(p.a),
-                   b_is_turned = !has_contiguous_rows(transposed(p.b));
-        if (!a_is_turned || (b_is_turned && p.a.rows <= p.b.cols))
-            copies.a = copy_kind::rows;
-        else
-            copies.b = copy_kind::columns;
-    }
-    const auto align = [](const matrix_layout& m, std::int64_t batch_stride, copy_kind& copy) {
-        if (copy != copy_kind::none || lies_in_boxes(m, batch_stride)) return;
-        copy = straight_copy(m);
-    };
-    align(p.a, p.a_stride, copies.a);
-    align(p.b, p.b_stride, copies.b);
-    return copies;
-}
-
-void for_each_copies(const matmul_problem& p, const std::function<void(const operand_copies&)>& consider) {
-    const operand_copies needed = copies_of(p);
-    consider(needed);
-    const auto pays = [](const matrix_layout& m, copy_kind copy) {
-        return copy == copy_kind::none && lines_of_box_row(m) > 1;
-    };
-    const bool a_pays = pays(p.a, needed.a), b_pays = pays(p.b, needed.b);
-    for (const bool a : {false, true})
-        for (const bool b : {false, true}) {
-            if ((!a && !b) || (a && !a_pays) || (b && !b_pays)) continue;
-            const operand_copies copies{a ? straight_copy(p.a) : needed.a, b ? straight_copy(p.b) : needed.b};
-            if (can_be_copied(p, copies)) consider(copies);
-        }
-}
 
 c_access access_of(const matrix_layout& c, std::int64_t batch_stride, std::int64_t packet,
                    std::int64_t longest_row) {
@@ -114,7 +20,7 @@ c_access access_of(const matrix_layout& c, std::int64_t batch_stride, std::int64
     return c.cols >= few * packet ? c_access::rows : c_access::elements;
 }
 
-plan lay_out_tiles(const matmul_tile& tile, const tile_cost& cost, std::int64_t m, std::int64_t n,
+plan lay_out_tiles(const tile_shape& tile, const kernel_cost& cost, std::int64_t m, std::int64_t n,
                    std::int64_t k, std::int64_t batches, int places) {
     plan result;
     result.batches = batches;
@@ -128,30 +34,28 @@ plan lay_out_tiles(const matmul_tile& tile, const tile_cost& cost, std::int64_t 
     return result;
 }
 
-planning::planning(const matmul_problem& of, const device_traits& on, bool is_turned)
-    : planning(of, on, copies_of(of), is_turned) {}
+planning::planning(const product_facts& of, const device_traits& on, bool is_turned)
+    : planning(of, on, of.copies, is_turned) {}
 
-planning::planning(const matmul_problem& of, const device_traits& on, const operand_copies& copies,
+planning::planning(const product_facts& of, const device_traits& on, const operand_copies& copies,
                    bool is_turned)
     : problem(of),
       device(on),
-      costs(tuning_of(on)),
+      costs(costs_of(on)),
       m(is_turned ? of.c.cols : of.c.rows),
       n(is_turned ? of.c.rows : of.c.cols),
       k(of.a.cols),
-      operand_bytes(static_cast<double>(of.batches) * static_cast<double>(k) *
-                    static_cast<double>((m + n) * of.a.element_bytes)),
-      added_us(of.adds_c ? bytes_of_c(of) / costs.memory_bytes_per_us : 0),
+      operand_bytes(of.operand_bytes),
+      added_us(of.adds_c ? of.c_bytes / costs.memory_bytes_per_us : 0),
       read_us(operand_bytes / costs.memory_bytes_per_us + added_us),
-      a_lines(lines_of_box_row(copied(of.a, copies.a))),
-      b_lines(lines_of_box_row(copied(of.b, copies.b))),
-      store_us(std::max(0.0, bytes_of_c(of) - static_cast<double>(on.l2_bytes)) / costs.memory_bytes_per_us) {
-}
+      a_lines(of.a_lines[static_cast<std::size_t>(copies.a)]),
+      b_lines(of.b_lines[static_cast<std::size_t>(copies.b)]),
+      store_us(std::max(0.0, of.c_bytes - static_cast<double>(on.l2_bytes)) / costs.memory_bytes_per_us) {}
 
 /// What so many tiles take to come and go: A, B and C by way of the memory, and what tiles ask of L2 beyond A and B once. They
 /// ask for it again, for second lines of a row, and for what fills a tile up. Products of float take longer than L2 does: what
 /// their steps cost was measured with it.
-double planning::moved_us(const matmul_tile& tile, std::int64_t tiles, double slower) const {
+double planning::moved_us(const tile_shape& tile, std::int64_t tiles, double slower) const {
     const double memory_us = (read_us + store_us) * slower;
     if (problem.operands == element_type::f32) return memory_us;
     const double through_l2 = static_cast<double>(tiles) * static_cast<double>(k) *
@@ -160,14 +64,14 @@ double planning::moved_us(const matmul_tile& tile, std::int64_t tiles, double sl
     return memory_us + std::max(0.0, through_l2 - operand_bytes) / costs.l2_boxes_bytes_per_us;
 }
 
-double planning::stores_us(const matmul_tile& tile) const {
-    if (has_tensor_rows(problem.c) && begins_at_boxes(problem.c_stride, problem.c.element_bytes)) return 0;
+double planning::stores_us(const tile_shape& tile) const {
+    if (problem.stores_boxes) return 0;
     return static_cast<double>(std::min<std::int64_t>(m, tile.m) * std::min<std::int64_t>(n, tile.n)) /
            costs.elements_stored_per_us * (problem.adds_c ? 2 : 1);
 }
 
-plan planning::whole(const matmul_tile& tile, const tile_cost& plain) const {
-    tile_cost cost = plain;
+plan planning::whole(const tile_shape& tile, const kernel_cost& plain) const {
+    kernel_cost cost = plain;
     cost.around_us += stores_us(tile);
     plan result = lay_out_tiles(tile, cost, m, n, k, problem.batches, device.sm_count / tile.blocks);
     // Few multiprocessors do not reach the memory's rate.
@@ -177,9 +81,9 @@ plan planning::whole(const matmul_tile& tile, const tile_cost& plain) const {
     return result;
 }
 
-plan planning::streamed(const matmul_tile& tile, const tile_cost& plain) const {
+plan planning::streamed(const tile_shape& tile, const kernel_cost& plain) const {
     plan result = whole(tile, plain);
-    tile_cost cost = plain;
+    kernel_cost cost = plain;
     cost.around_us += stores_us(tile);
     if (!problem.has_scratch) return result;
     const std::int64_t tiles = result.whole;
@@ -216,18 +120,18 @@ plan planning::streamed(const matmul_tile& tile, const tile_cost& plain) const {
     return result;
 }
 
-plan planning::blocks(const block_tile& tile, const block_cost& cost, bool may_share) const {
+plan planning::blocks(const block_kernel& tile, const kernel_cost& cost, bool may_share) const {
     const std::int64_t at_once = std::int64_t{device.sm_count} * tile.blocks_per_sm;
     const auto depth = static_cast<double>(k);
     // So many blocks, in rounds, each `along` of k.
     const auto rounds_us = [&](std::int64_t blocks, double along) {
         const std::int64_t last = blocks % at_once, full = blocks / at_once;
-        const double full_us = static_cast<double>(full) * (cost.around_us + along * cost.k_us);
+        const double full_us = static_cast<double>(full) * (cost.around_us + along * cost.step_us);
         if (last == 0) return full_us;
         // A multiprocessor has so many of them.
         const auto beside = static_cast<double>(divide_up(last, device.sm_count));
         return full_us + cost.around_us +
-               along * std::max(cost.alone_k_us, beside / tile.blocks_per_sm * cost.k_us);
+               along * std::max(cost.alone_us, beside / tile.blocks_per_sm * cost.step_us);
     };
     plan result;
     result.down = divide_up(m, tile.m);
@@ -259,7 +163,7 @@ plan planning::blocks(const block_tile& tile, const block_cost& cost, bool may_s
     return sharing.us < result.us ? sharing : result;
 }
 
-plan planning::skinny(const skinny_shape& tile, double step_us) const {
+plan planning::skinny(const skinny_kernel& tile, double step_us) const {
     plan result;
     result.down = divide_up(m, skinny_height);
     result.across = divide_up(n, tile.n);
@@ -284,20 +188,18 @@ plan planning::skinny(const skinny_shape& tile, double step_us) const {
     return result;
 }
 
-plan planning::after(const operand_copies& copies, plan then) const {
-    then.copies = copies;
+void planning::add_copies(const operand_copies& copies, plan& to) const {
+    to.copies = copies;
     const std::int64_t batches = problem.batches;
     for (const std::int64_t bytes :
          {copied_bytes(problem.a, copies.a, count_stored(batches, problem.a_stride)),
           copied_bytes(problem.b, copies.b, count_stored(batches, problem.b_stride))}) {
-        then.copied_bytes += bytes;
-        then.us += static_cast<double>(bytes) / costs.copied_bytes_per_us;
+        to.copied_bytes += bytes;
+        to.us += static_cast<double>(bytes) / costs.copied_bytes_per_us;
     }
-    if (then.copied_bytes > 0) {
-        then.copied_bytes += copy_slack;
-        then.us += costs.copy_around_us;
-    }
-    return then;
+    if (to.copied_bytes == 0) return;
+    to.copied_bytes += copy_slack;
+    to.us += costs.copy_around_us;
 }
 
 }  // namespace heddle::kernels::matmul

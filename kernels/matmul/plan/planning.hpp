@@ -1,23 +1,17 @@
 #pragma once
 
+#include "kernels/matmul/cost/h100.hpp"
 #include "kernels/matmul/plan/plan.hpp"
-#include "kernels/matmul/tuning/tuning.hpp"
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 
 /// What the plans are made of.
 namespace heddle::kernels::matmul {
 
 /// Tiles that are done one after another by `places` blocks, or clusters of them, side by side.
-plan lay_out_tiles(const matmul_tile& tile, const tile_cost& cost, std::int64_t m, std::int64_t n,
+plan lay_out_tiles(const tile_shape& tile, const kernel_cost& cost, std::int64_t m, std::int64_t n,
                    std::int64_t k, std::int64_t batches, int places);
-
-/// What a rung that reads A and B by the tensor memory accelerator has copied before it: what that cannot read and, where one
-/// of them has to lie along k, what then does.
-operand_copies copies_of(const matmul_problem& problem, bool along_k = false);
 
 /// How matrices that lie like C, `batch_stride` apart, are stored in packets of so many elements, by tiles whose rows are
 /// at most `longest_row`.
@@ -34,9 +28,9 @@ constexpr bool has_tensor_columns(const matrix_layout& m, copy_kind copy) {
 
 /// A problem on a device, and how its kinds of layout come out there.
 struct planning {
-    const matmul_problem& problem;
+    const product_facts& problem;
     const device_traits& device;
-    const tuning& costs;
+    const matmul::costs& costs;
     std::int64_t m, n, k;
     double operand_bytes;  ///< A and B of all the batch, once
     double added_us;       ///< to read C, where it is added to, at the rate of the memory
@@ -46,62 +40,39 @@ struct planning {
     double store_us;       ///< and what L2 does not hold of C
 
     /// Or of the product turned, C^T = B^T A^T.
-    planning(const matmul_problem& problem, const device_traits& device, bool is_turned = false);
+    planning(const product_facts& problem, const device_traits& device, bool is_turned = false);
     /// With operands that are copied first.
-    planning(const matmul_problem& problem, const device_traits& device, const operand_copies& copies,
+    planning(const product_facts& problem, const device_traits& device, const operand_copies& copies,
              bool is_turned = false);
 
-    double moved_us(const matmul_tile& tile, std::int64_t tiles, double slower) const;
+    double moved_us(const tile_shape& tile, std::int64_t tiles, double slower) const;
     /// What a multiprocessor takes to store a tile's part of C one by one, where it cannot in packets; and to read it.
-    double stores_us(const matmul_tile& tile) const;
+    double stores_us(const tile_shape& tile) const;
     /// Whole tiles, in rounds.
-    plan whole(const matmul_tile& tile, const tile_cost& cost) const;
+    plan whole(const tile_shape& tile, const kernel_cost& cost) const;
     /// Whole rounds of tiles and, where that is faster and there is a workspace, the rest streamed (stream-K).
-    plan streamed(const matmul_tile& tile, const tile_cost& cost) const;
+    plan streamed(const tile_shape& tile, const kernel_cost& cost) const;
     /// Tiles of blocks of FFMAs; with `may_share` and where that is faster, whole rounds of these and the rest in as many
     /// parts as fill a round.
-    plan blocks(const block_tile& tile, const block_cost& cost, bool may_share) const;
+    plan blocks(const block_kernel& tile, const kernel_cost& cost, bool may_share) const;
     /// Tiles that are shared out along k among clusters of blocks.
-    plan skinny(const skinny_shape& tile, double step_us) const;
-    /// The copies, and then that.
-    plan after(const operand_copies& copies, plan then) const;
-
-    /// The cheapest of some tiles, or the one that is asked for where it is among them.
-    template <class Tile, class Cost, std::size_t count, class LayOut>
-    plan cheapest(const std::array<Tile, count>& tiles, const std::array<Cost, count>& cost,
-                  LayOut lay_out) const {
-        const auto asked = static_cast<std::size_t>(problem.tile);
-        const bool is_asked = problem.tile >= 0 && asked < count;
-        plan best;
-        for (std::size_t i = 0; i < count; ++i) {
-            if (is_asked && i != asked) continue;
-            plan candidate = lay_out(tiles[i], cost[i]);
-            candidate.tile = i;
-            if (candidate.us < best.us || is_asked) best = candidate;
-        }
-        return best;
-    }
-    plan cheapest_whole(const auto& tiles, const auto& cost) const {
-        return cheapest(tiles, cost, [this](const auto& t, const auto& c) { return whole(t, c); });
-    }
-    plan cheapest_streamed(const auto& tiles, const auto& cost) const {
-        return cheapest(tiles, cost, [this](const auto& t, const auto& c) { return streamed(t, c); });
-    }
+    plan skinny(const skinny_kernel& tile, double step_us) const;
+    /// The copies, before the rest of a plan.
+    void add_copies(const operand_copies& copies, plan& to) const;
 };
 
-/// Calls consider(copies) with each choice of operands to copy: those that the tensor memory accelerator cannot read, and beside
-/// them those whose rows lie across cache lines, which L2 sends at half the rate.
-void for_each_copies(const matmul_problem& problem,
-                     const std::function<void(const operand_copies&)>& consider);
-
-/// The cheapest plan of make(planning), the copies before it counted.
-plan cheapest_copies(const matmul_problem& problem, const device_traits& device, auto make) {
+/// The cheapest plan of make(planning), of all choices of operands to copy before.
+plan cheapest_copies(const product_facts& problem, const device_traits& device, std::size_t kernel,
+                     auto make) {
     plan best;
-    for_each_copies(problem, [&](const operand_copies& copies) {
+    for (int i = 0; i < problem.choice_count; ++i) {
+        const operand_copies& copies = problem.choices[static_cast<std::size_t>(i)];
         const planning x(problem, device, copies);
-        const plan candidate = x.after(copies, make(x));
+        plan candidate = make(x);
+        x.add_copies(copies, candidate);
         if (candidate.us < best.us) best = candidate;
-    });
+    }
+    best.kernel = kernel;
     return best;
 }
 

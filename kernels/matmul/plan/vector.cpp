@@ -47,7 +47,7 @@ class vector_planning {
                  lanes_for(divide_up(packets, vector_packets / vector_short_rows), warp));
         else
             take(vector_kind::rows, vector_threads);
-        const bool is_short = result.tile == static_cast<std::size_t>(vector_kind::short_rows);
+        const bool is_short = result.kernel == static_cast<std::size_t>(vector_kind::short_rows);
         const auto tiles = [&](int lanes) {
             return divide_up(m, vector_threads / lanes * (is_short ? vector_short_rows : 1));
         };
@@ -94,7 +94,7 @@ class vector_planning {
 
   private:
     void take(vector_kind kind, int lanes) {
-        result.tile = static_cast<std::size_t>(kind);
+        result.kernel = static_cast<std::size_t>(kind);
         result.lanes = lanes;
     }
 
@@ -126,9 +126,9 @@ class vector_planning {
         if (p.has_scratch) result.sums_bytes = tiles * parts * sums * std::int64_t{sizeof(float)};
     }
 
-    const matmul_problem& p;
+    const product_facts& p;
     const device_traits& device;
-    const tuning& costs;
+    const matmul::costs& costs;
     matrix_layout a;
     std::int64_t batch_stride, m, k, blocks_at_once, width;
     plan result;
@@ -136,7 +136,7 @@ class vector_planning {
 
 }  // namespace
 
-plan plan_vector(const matmul_problem& p, const device_traits& device) {
+plan plan_vector(const product_facts& p, const device_traits& device) {
     // Where both operands are vectors, the contiguous one is read in packets.
     const bool is_turned =
         p.c.cols > 1 || (p.c.rows == 1 && !has_contiguous_rows(p.a) && has_contiguous_rows(transposed(p.b)));

@@ -3,28 +3,25 @@
 #include <heddle/device.hpp>
 
 #include <array>
+#include <cstddef>
+#include <string_view>
 
 /// What the parts of a product cost on a card, in microseconds and bytes a microsecond. Pure.
 namespace heddle::kernels::matmul {
 
-/// A tile of a persistent kernel.
-struct tile_cost {
-    double step_us;       ///< for 64 along k, with all multiprocessors at work
-    double around_us;     ///< beside its steps: the first loads and the stores
-    int min_steps = 8;    ///< of a worker's share of a tile: fewer do not pay
+/// A kernel's step is 64 along k; where a block has one tile, 1.
+struct kernel_cost {
+    std::string_view kernel;
+    double step_us;       ///< with all multiprocessors at work
+    double around_us;     ///< of a round of tiles, beside its steps: the first loads and the stores
     double start_us = 0;  ///< before the first tile: barriers, maps, and code that comes from memory
+    double alone_us = 0;  ///< a step where a block has its multiprocessor to itself
+    int min_steps = 8;    ///< of a worker's share of a tile: fewer do not pay
 };
 
-/// A tile of a kernel that multiplies by FFMA, or of mma_sync, a block each.
-struct block_cost {
-    double k_us;          ///< for 1 along k, with all multiprocessors full
-    double alone_k_us;    ///< where a block has its multiprocessor to itself
-    double around_us;     ///< for a round of tiles, beside that
-    double start_us = 0;  ///< before the first: code that comes from memory
-};
+struct costs {
+    std::array<kernel_cost, 40> kernels;
 
-/// Members are in the order of the tiles in plan/tiles.hpp.
-struct tuning {
     double memory_bytes_per_us;
     double l2_bytes_per_us;
     double l2_boxes_bytes_per_us;  ///< by the tensor memory accelerator
@@ -39,17 +36,10 @@ struct tuning {
     double combined_bytes_per_us;
     double combine_around_us;
 
-    std::array<block_cost, 4> mma_sync;
     double mma_sync_slower_by_element;  ///< where it cannot read 16 bytes at once
     double mma_sync_by_element_of_memory_rate;
-    std::array<tile_cost, 4> persistent;
-    std::array<tile_cost, 4> multicast;
-    std::array<tile_cost, 6> fused;
-    std::array<tile_cost, 3> bf16x6;  ///< boxes, pairs, elements
-    double bf16x6_saved_by_low;       ///< of the lowest tiles' time, where half of them is empty
-    tile_cost fp16x3;
-    double split_bytes_per_us;  ///< before fp16x3: read and written
-    std::array<tile_cost, 6> tf32;
+    double bf16x6_saved_by_low;   ///< of the lowest tiles' time, where half of them is empty
+    double split_bytes_per_us;    ///< before fp16x3: read and written
     double tf32_streaming_us;     ///< beyond combine_around_us
     double tf32_saved_by_low;     ///< of the lowest tiles' time, where half of them is empty
     double tf32_saved_by_narrow;  ///< of the rightmost tiles' time, where these are narrow
@@ -67,11 +57,7 @@ struct tuning {
     double ffma_around_us;
     double add_up_around_us;  ///< of the kernel that adds up what parts of tiles left
     double added_up_bytes_per_us;
-    int min_part_k;  ///< of a part of a tile: less does not pay
-    std::array<block_cost, 4> pipelined;
-    std::array<block_cost, 4> thin;
-    block_cost tma_pipelined;
-    block_cost warp_tiled;
+    int min_part_k;                    ///< of a part of a tile: less does not pay
     double blocks_of_memory_rate;      ///< what thin and mma_sync reach
     double tf32x3_tile_us;             ///< beside its steps
     double tf32x3_step_us;             ///< of two tiles side by side, each
@@ -87,6 +73,6 @@ struct tuning {
 };
 
 /// The card's. A card of compute capability 9.0 that is not known has an H100's, one of 8.0 an A100's, all others generic ones.
-const tuning& tuning_of(const device_traits& device);
+const costs& costs_of(const device_traits& device);
 
 }  // namespace heddle::kernels::matmul

@@ -1,15 +1,15 @@
-#include "kernels/matmul/tuning/tuning.hpp"
+#include "kernels/matmul/cost/cost.hpp"
 
-#include "kernels/matmul/tuning/a100.hpp"
-#include "kernels/matmul/tuning/generic.hpp"
-#include "kernels/matmul/tuning/h100.hpp"
-#include "kernels/matmul/tuning/h200.hpp"
+#include "kernels/matmul/cost/a100.hpp"
+#include "kernels/matmul/cost/generic.hpp"
+#include "kernels/matmul/cost/h100.hpp"
+#include "kernels/matmul/cost/h200.hpp"
 
 #include <string>
 
 namespace heddle::kernels::matmul {
 
-const tuning& tuning_of(const device_traits& device) {
+const costs& costs_of(const device_traits& device) {
     const auto is = [&](int major, int minor) {
         return device.compute_capability_major == major && device.compute_capability_minor == minor;
     };

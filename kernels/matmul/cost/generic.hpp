@@ -1,14 +1,14 @@
 #pragma once
 
-#include "kernels/matmul/tuning/h200.hpp"
+#include "kernels/matmul/cost/h200.hpp"
 
 namespace heddle::kernels::matmul {
 
 /// A card of which nothing is measured. The kernels of FFMAs cost as on an H200 beside one another. Tensor cores multiply TF32 at
 /// most twice as fast as FFMAs, by the datasheets of compute capability 8.6 and 8.9, so that three products take longer.
-inline constexpr tuning generic = [] {
+inline constexpr costs generic = [] {
     constexpr double slower = 2;
-    tuning card = h200;
+    costs card = h200;
     card.tf32x3_step_us *= slower;
     card.tf32x3_step_by_element_us *= slower;
     card.tf32x3_alone_us *= slower;

@@ -1,0 +1,123 @@
+#pragma once
+
+#include "kernels/frame/wgmma_kernel.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+/// The kernels that are compiled, of rungs that have several: a row each. Tiles are m pixels by n channels of the output.
+namespace heddle::kernels::conv {
+
+using frame::consumers_have, frame::extra, frame::tile_shape;
+
+inline constexpr int step_bytes = 128;  ///< of a pixel's channels, that a step multiplies
+constexpr std::int64_t step_channels(std::int64_t element_bytes) {
+    return step_bytes / element_bytes;
+}
+
+inline constexpr tile_shape wgmma_tile{128, 128};
+
+/// For float, rounded to TF32, some are compiled: for many pixels, few outputs, and few tiles. With a user's function some: few,
+/// and of any outputs in a group that one of all can take.
+struct window_kernel : frame::wgmma_kernel {
+    bool takes_float = false;
+    bool takes_function = false;
+};
+inline constexpr auto persistent_kernels = std::to_array<window_kernel>({
+    {{.name = "persistent 128x256", .consumers = 2, .n = 256, .stages = 4, .can = extra::epilogue},
+     false,
+     true},
+    {{.name = "persistent 256x128",
+      .consumers = 2,
+      .n = 128,
+      .stages = 4,
+      .can = extra::epilogue,
+      .halves = 2}},
+    {{.name = "persistent 192x128", .consumers = 3, .n = 128, .stages = 4, .can = extra::epilogue}},
+    {{.name = "persistent 128x128",
+      .consumers = 2,
+      .n = 128,
+      .stages = 6,
+      .can = extra::epilogue,
+      .have = consumers_have::turns,
+      .halves = 2},
+     true,
+     true},
+    {{.name = "persistent 64x128", .consumers = 1, .n = 128, .stages = 8, .can = extra::epilogue}},
+    {{.name = "persistent 256x64",
+      .consumers = 2,
+      .n = 64,
+      .stages = 4,
+      .can = extra::epilogue,
+      .halves = 2}},
+    {{.name = "persistent 128x64", .consumers = 2, .n = 64, .stages = 8, .can = extra::epilogue}, true, true},
+    {{.name = "persistent 64x64", .consumers = 1, .n = 64, .stages = 8, .can = extra::epilogue}},
+    {{.name = "persistent 2x128x128",
+      .consumers = 2,
+      .n = 128,
+      .stages = 6,
+      .cluster = 2,
+      .can = extra::epilogue,
+      .divides_k = true},
+     true},
+});
+
+inline constexpr int mma_row_bytes = 128;  ///< of a window or a filter, that a step multiplies
+
+/// A thread copies packets of 16 bytes at once, words of 4, or an element by way of a register. A warp has warp_m x 32 sums. Copies
+/// of less than a packet are for few channels, of which tiles that are large are not built.
+struct mma_kernel {
+    std::string_view name;
+    int m, n;
+    int warp_m;
+    int stages;
+    int blocks;  ///< of a multiprocessor, at least
+
+    constexpr tile_shape tile() const { return {m, n}; }
+};
+inline constexpr auto mma_packet_kernels = std::to_array<mma_kernel>({
+    {"mma_sync packets 128x128", 128, 128, 64, 3, 2},
+    {"mma_sync packets 128x64", 128, 64, 64, 3, 3},
+    {"mma_sync packets 64x64", 64, 64, 32, 4, 3},
+    {"mma_sync packets 64x32", 64, 32, 16, 4, 4},
+});
+inline constexpr auto mma_word_kernels = std::to_array<mma_kernel>({
+    {"mma_sync words 64x64", 64, 64, 32, 4, 3},
+    {"mma_sync words 64x32", 64, 32, 16, 4, 4},
+});
+/// The first is compiled with a user's function.
+inline constexpr auto mma_element_kernels = std::to_array<mma_kernel>({
+    {"mma_sync elements 64x64", 64, 64, 32, 4, 3},
+    {"mma_sync elements 64x32", 64, 32, 16, 4, 4},
+});
+
+/// A thread multiplies thread_m x thread_n sums by FFMA; a warp has 4 x 8 threads. Several sets of warps have a slice of each
+/// step along k.
+struct register_kernel {
+    std::string_view name;
+    int warps_m, warps_n, slices;
+    int thread_m, thread_n;
+    int stages;
+    int blocks;  ///< of a multiprocessor, at least
+
+    constexpr tile_shape tile() const { return {warps_m * 4 * thread_m, warps_n * 8 * thread_n}; }
+};
+/// A thread copies four terms at once,
+inline constexpr auto register_kernels = std::to_array<register_kernel>({
+    {"register_tiled fours 128x128", 2, 2, 1, 16, 8, 2, 2},
+    {"register_tiled fours 128x64", 4, 1, 1, 8, 8, 2, 3},
+    {"register_tiled fours 128x32", 4, 1, 1, 8, 4, 2, 4},
+    {"register_tiled fours 64x64", 2, 1, 2, 8, 8, 2, 3},
+    {"register_tiled fours 64x32", 2, 1, 2, 8, 4, 3, 4},
+    {"register_tiled fours 32x32", 1, 1, 4, 8, 4, 3, 4},
+});
+/// or one, in the same tiles.
+inline constexpr auto register_word_names = std::to_array<std::string_view>(
+    {"register_tiled words 128x128", "register_tiled words 128x64", "register_tiled words 128x32",
+     "register_tiled words 64x64", "register_tiled words 64x32", "register_tiled words 32x32"});
+static_assert(register_word_names.size() == register_kernels.size());
+
+}  // namespace heddle::kernels::conv

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstddef>
+#include <stdexcept>
+#include <string_view>
+#include <utility>
+
+/// The rows of kernels in the frame of products: what a table says of each, and all else follows from.
+namespace heddle::kernels::frame {
+
+/// A tile of C that a block works on; `blocks` of them, one below the other, share their part of B.
+struct tile_shape {
+    int m = 0;
+    int n = 0;
+    int blocks = 1;
+};
+
+/// What a kernel can do besides multiplying whole tiles and storing the sums as they are. It needs code, so a kernel has no more
+/// of it than its rung uses.
+enum class extra { nothing, streams, epilogue, both };
+
+/// Whether the consumers have rows of one tile each, or take turns, with a tile each: then one multiplies while the other stores.
+enum class consumers_have { one_tile, turns };
+
+/// A kernel whose warpgroups multiply what another one loads. `consumers` of them have `halves` x 64 rows of n columns each.
+struct wgmma_kernel {
+    std::string_view name;
+    int consumers;
+    int n;
+    int stages;
+    int cluster = 1;  ///< blocks that share a part of B, or with divides_k a tile
+    extra can = extra::nothing;
+    consumers_have have = consumers_have::one_tile;
+    int halves = 1;
+    bool divides_k = false;  ///< the blocks of a cluster divide the steps of a tile among them
+
+    constexpr int m() const {
+        constexpr int rows = 64;
+        return (have == consumers_have::turns ? 1 : consumers) * halves * rows;
+    }
+    constexpr tile_shape tile() const { return {m(), n, cluster}; }
+    constexpr bool streams() const { return can == extra::streams || can == extra::both; }
+    constexpr bool has_epilogue() const { return can == extra::epilogue || can == extra::both; }
+};
+
+/// Calls function.operator()<row>() for the row that is given, which is a constant there.
+template <const auto& kernels, class Function>
+void with_row(std::size_t row, Function function) {
+    const bool is_there = [&]<std::size_t... i>(std::index_sequence<i...>) {
+        return ((i == row && (function.template operator()<i>(), true)) || ...);
+    }
+    (std::make_index_sequence<kernels.size()>());
+    if (!is_there) throw std::logic_error("a plan has a kernel that its rung lacks");
+}
+
+}  // namespace heddle::kernels::frame

@@ -1,0 +1,230 @@
+#pragma once
+
+#include "kernels/frame/wgmma_kernel.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+/// The kernels that are compiled: a row each, of a rung's table. A launch has its instances from them, a plan its tiles, and
+/// cost/ what each takes by its name; nothing else lists them.
+namespace heddle::kernels::matmul {
+
+using frame::consumers_have, frame::extra, frame::tile_shape, frame::wgmma_kernel;
+
+// Blocks go from tile to tile.
+
+inline constexpr int step_k = 64;
+
+inline constexpr auto persistent_kernels = std::to_array<wgmma_kernel>({
+    {.name = "persistent 128x256", .consumers = 2, .n = 256, .stages = 4, .can = extra::streams},
+    {.name = "persistent 128x128", .consumers = 2, .n = 128, .stages = 6, .can = extra::streams},
+    {.name = "persistent 64x128", .consumers = 1, .n = 128, .stages = 8, .can = extra::streams},
+    {.name = "persistent 64x64", .consumers = 1, .n = 64, .stages = 8, .can = extra::streams},
+});
+/// The same kernels by another schedule.
+inline constexpr auto stream_k_names = std::to_array<std::string_view>(
+    {"stream_k 128x256", "stream_k 128x128", "stream_k 64x128", "stream_k 64x64"});
+static_assert(stream_k_names.size() == persistent_kernels.size());
+
+inline constexpr auto multicast_kernels = std::to_array<wgmma_kernel>({
+    {.name = "cluster_multicast 2x128x256", .consumers = 2, .n = 256, .stages = 4, .cluster = 2},
+    {.name = "cluster_multicast 2x128x192", .consumers = 2, .n = 192, .stages = 4, .cluster = 2},
+    {.name = "cluster_multicast 2x128x160", .consumers = 2, .n = 160, .stages = 4, .cluster = 2},
+    {.name = "cluster_multicast 2x64x128", .consumers = 1, .n = 128, .stages = 8, .cluster = 2},
+});
+
+/// The widest reads A and B least often. Of the next one the epilogue runs under the other consumer's products. The third is for
+/// products of few tiles, which may be shared: of the widest, registers spill then. The others are for a C of few columns.
+inline constexpr auto fused_kernels = std::to_array<wgmma_kernel>({
+    {.name = "fused 128x256", .consumers = 2, .n = 256, .stages = 4, .can = extra::epilogue},
+    {.name = "fused 128x128",
+     .consumers = 2,
+     .n = 128,
+     .stages = 6,
+     .can = extra::epilogue,
+     .have = consumers_have::turns,
+     .halves = 2},
+    {.name = "fused 64x128", .consumers = 1, .n = 128, .stages = 8, .can = extra::both},
+    {.name = "fused 256x128", .consumers = 2, .n = 128, .stages = 4, .can = extra::epilogue, .halves = 2},
+    {.name = "fused 256x64", .consumers = 2, .n = 64, .stages = 4, .can = extra::epilogue, .halves = 2},
+    {.name = "fused 128x64", .consumers = 2, .n = 64, .stages = 8, .can = extra::epilogue},
+});
+
+/// Several products in one launch.
+inline constexpr auto grouped_kernels = std::to_array<wgmma_kernel>({
+    {.name = "grouped 128x256", .consumers = 2, .n = 256, .stages = 4},
+    {.name = "grouped 64x128", .consumers = 1, .n = 128, .stages = 8},
+});
+
+/// Where A alone lies along k, they are tiles of C^T.
+inline constexpr auto tf32_kernels = std::to_array<wgmma_kernel>({
+    {.name = "tf32 128x256", .consumers = 2, .n = 256, .stages = 4, .can = extra::both},
+    {.name = "tf32 128x192", .consumers = 2, .n = 192, .stages = 5, .can = extra::both},
+    {.name = "tf32 128x128", .consumers = 2, .n = 128, .stages = 6, .can = extra::both},
+    {.name = "tf32 64x128", .consumers = 1, .n = 128, .stages = 8, .can = extra::both},
+    {.name = "tf32 2x64x128", .consumers = 1, .n = 128, .stages = 8, .cluster = 2, .can = extra::both},
+    {.name = "tf32 64x64", .consumers = 1, .n = 64, .stages = 12, .can = extra::both},
+});
+/// The one with a user's function. Nobody shares its tiles.
+inline constexpr auto tf32_with_function = std::to_array<wgmma_kernel>(
+    {{.name = "tf32 128x128", .consumers = 2, .n = 128, .stages = 6, .can = extra::epilogue}});
+static_assert(std::ranges::any_of(tf32_kernels, [](const wgmma_kernel& each) {
+    const wgmma_kernel& of = tf32_with_function[0];
+    return each.name == of.name && each.m() == of.m() && each.n == of.n && each.cluster == of.cluster;
+}));
+inline constexpr int tf32_k = 32;       ///< of a step
+inline constexpr int tf32_narrow = 64;  ///< columns: where no more are left of C, no more are multiplied
+
+/// What loads A and B: boxes that the tensor memory accelerator loads, by one block or a pair, or threads, element by element.
+struct bf16x6_row {
+    std::string_view name;
+    bool by_boxes;
+    tile_shape tile{128, 128};
+};
+inline constexpr auto bf16x6_kernels = std::to_array<bf16x6_row>(
+    {{"bf16x6 elements", false}, {"bf16x6 boxes", true}, {"bf16x6 pairs", true, {128, 128, 2}}});
+inline constexpr tile_shape fp16x3_tile{128, 192};
+
+// A block has one tile.
+
+struct block_kernel {
+    std::string_view name;
+    int m;
+    int n;
+    int blocks_per_sm;
+};
+
+/// A thread multiplies thread_m x thread_n elements by FFMA; a warp has 4 x 8 threads. Several sets of warps have a slice of each
+/// stage along k.
+struct pipelined_kernel {
+    std::string_view name;
+    int warps_m, warps_n, slices;
+    int thread_m, thread_n;
+    int k, unrolled;  ///< of a stage, and of the loop along it: more does not fit the instruction cache
+    int stages;
+    int blocks_per_sm;
+
+    constexpr int m() const { return warps_m * 4 * thread_m; }
+    constexpr int n() const { return warps_n * 8 * thread_n; }
+    /// What a block takes for the stages, or after them for the slices' sums.
+    constexpr int shared_bytes() const {
+        constexpr int gap = 4;  // of a row along m or n
+        const int of_stages = stages * k * (m() + gap + n() + gap),
+                  of_slices = slices == 1 ? 0 : slices * m() * n();
+        return std::max(of_stages, of_slices) * static_cast<int>(sizeof(float));
+    }
+    constexpr block_kernel block() const { return {name, m(), n(), blocks_per_sm}; }
+};
+inline constexpr auto pipelined_kernels = std::to_array<pipelined_kernel>({
+    {"pipelined 128x128", 2, 2, 1, 16, 8, 16, 8, 4, 2},
+    {"pipelined 64x128", 1, 2, 4, 16, 8, 16, 4, 6, 1},
+    {"pipelined 32x64", 1, 1, 8, 8, 8, 32, 4, 4, 1},
+    {"pipelined 64x64", 2, 2, 1, 8, 4, 32, 8, 3, 4},
+});
+/// The same kernels, of parts of tiles.
+inline constexpr auto split_k_names =
+    std::to_array<std::string_view>({"split_k 128x128", "split_k 64x128", "split_k 32x64", "split_k 64x64"});
+static_assert(split_k_names.size() == pipelined_kernels.size());
+inline constexpr int max_adders = 32;  ///< threads that add up a place of split_k's parts
+
+/// Where C's shorter side, or k, is short; of C^T where C is low. A lane has rows of its own.
+struct thin_kernel {
+    std::string_view name;
+    int warps_m, warps_n;
+    int thread_m, thread_n;
+
+    constexpr int m() const { return warps_m * 32 * thread_m; }
+    constexpr int n() const { return warps_n * thread_n; }
+    constexpr block_kernel block() const { return {name, m(), n(), 3}; }
+};
+inline constexpr auto thin_kernels = std::to_array<thin_kernel>({
+    {"thin 128x64", 1, 4, 4, 16},
+    {"thin 256x32", 2, 2, 4, 16},
+    {"thin 256x16", 4, 1, 2, 16},
+    {"thin 256x8", 4, 1, 2, 8},
+});
+
+inline constexpr block_kernel tma_pipelined_kernel{"tma_pipelined", 128, 128, 2};
+inline constexpr block_kernel warp_tiled_kernel{"warp_tiled", 128, 128, 2};
+
+/// A warp has warp_m x 32 elements of C.
+struct mma_kernel {
+    std::string_view name;
+    int m, n, k;
+    int warp_m;
+    int stages;
+    int least_blocks;   ///< of a multiprocessor, by registers
+    int blocks_per_sm;  ///< that it has at a time
+
+    /// Whether it also reads element by element, not in packets of 16 bytes alone.
+    constexpr bool takes_elements() const { return m + n <= 160; }
+    constexpr block_kernel block() const { return {name, m, n, blocks_per_sm}; }
+};
+inline constexpr auto mma_sync_kernels = std::to_array<mma_kernel>({
+    {"mma_sync 128x128", 128, 128, 64, 64, 3, 1, 2},
+    {"mma_sync 32x32", 32, 32, 32, 16, 2, 12, 14},
+    {"mma_sync 128x32", 128, 32, 64, 32, 2, 3, 3},
+    {"mma_sync 32x128", 32, 128, 64, 32, 2, 3, 3},
+});
+inline constexpr int tf32x3_m = 128, tf32x3_n = 64, tf32x3_k = 16;
+
+// Blocks share tiles of C along k: 64 high.
+
+struct skinny_kernel {
+    std::string_view name;
+    int n;
+    int k;  ///< of a step
+    int stages;
+};
+inline constexpr int skinny_height = 64;
+inline constexpr auto skinny_kernels =
+    std::to_array<skinny_kernel>({{"skinny 64x16", 16, 64, 9}, {"skinny 64x64", 64, 64, 6}});
+inline constexpr auto skinny_tf32_kernels = std::to_array<skinny_kernel>({
+    {"tf32 skinny 64x16", 16, 32, 11},
+    {"tf32 skinny 64x32", 32, 32, 9},
+    {"tf32 skinny 64x64", 64, 32, 7},
+});
+/// The longest that C's shorter side may be.
+inline constexpr std::int64_t max_skinny_side = skinny_kernels.back().n;
+inline constexpr int max_cluster = 8;  ///< blocks, on any device that has clusters
+
+/// The same of float: rows of C to a block.
+struct skinny_float_kernel {
+    std::string_view name;
+    int rows;
+};
+inline constexpr auto skinny_float_kernels =
+    std::to_array<skinny_float_kernel>({{"skinny 1x32", 1}, {"skinny 4x32", 4}, {"skinny 16x32", 16}});
+inline constexpr std::int64_t max_skinny_float_side = 64;
+inline constexpr int skinny_float_shared_bytes = 200 * 1024;  ///< that a block may take
+
+/// How the rung `vector` takes the matrix of a product with a vector.
+enum class vector_kind : std::size_t {
+    rows,         ///< that lie along k
+    short_rows,   ///< vector_short_rows a thread
+    columns,      ///< whose packets begin at the same rows
+    odd_columns,  ///< element by element
+    elements      ///< rows that a few lanes have, an element each
+};
+inline constexpr int vector_threads = 256;
+inline constexpr int vector_packets = 4;  ///< of 16 bytes, that a thread reads at once
+inline constexpr int vector_short_rows = 2;
+inline constexpr int vector_element_rows = 8;  ///< that a thread has of `elements`
+inline constexpr int vector_blocks_per_sm = 3;
+inline constexpr int vector_staged = 8192;  ///< elements of x that a block keeps
+
+/// What a workspace begins with, zero between calls: those who share a tile draw one. Sums and copies come behind them.
+inline constexpr std::int64_t max_tickets = 1024;
+inline constexpr std::int64_t workspace_ticket_bytes = max_tickets * std::int64_t{sizeof(unsigned)};
+
+/// A workspace's parts, which may lie apart; each is null where the plan needs none.
+struct product_workspace {
+    unsigned* tickets = nullptr;
+    std::byte* scratch = nullptr;
+};
+
+}  // namespace heddle::kernels::matmul
