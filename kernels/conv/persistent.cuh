@@ -65,7 +65,7 @@ template <class In, class Out, class Tile, class Activation>
 using window_kernel_of =
     frame::tile_kernel<window_mainloop<In, Tile>,
                        frame::boxed_epilogue<Out, channel_activation<Out, Activation>, typename Tile::share>,
-                       frame::one_product<window_product<Out, Activation>>>;
+                       frame::one_product<window_product<Out, Activation>, Tile::streams>>;
 
 template <class Tile, class In, class Out, class Activation>
 window_product<Out, Activation> product_for(const arguments<In, Out, Activation>& a) {

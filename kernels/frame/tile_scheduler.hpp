@@ -78,7 +78,8 @@ struct tile_schedule {
     }
 };
 
-/// The work of one worker, piece by piece.
+/// The work of one worker, piece by piece. Where nothing streams, all tiles are whole.
+template <bool streams = true>
 class tile_worker {
   public:
     __host__ __device__ tile_worker(const tile_schedule& schedule, int worker)
@@ -94,7 +95,7 @@ class tile_worker {
             index_ += schedule_.workers;
             return true;
         }
-        if (at_ >= end_) return false;
+        if (!streams || at_ >= end_) return false;
         const int shared_tile = static_cast<int>(at_ / schedule_.steps);
         work = schedule_.place(schedule_.whole + shared_tile);
         work.first = static_cast<int>(at_ % schedule_.steps);

@@ -85,8 +85,8 @@ struct sums_place {
 template <class Tile>
 inline constexpr int first_free_barrier = Tile::consumers + 2;
 
-/// The tiles of one product: `whole` ones, and streamed ones that several workers share.
-template <class Product_>
+/// The tiles of one product: `whole` ones, and where the kernel `streams` those that several workers share.
+template <class Product_, bool streams>
 struct one_product {
     using Product = Product_;
     static constexpr bool is_group = false;
@@ -103,7 +103,7 @@ struct one_product {
 
       private:
         const Product& product_;
-        tile_worker tiles_;
+        tile_worker<streams> tiles_;
     };
 };
 
@@ -157,7 +157,7 @@ struct tile_kernel {
 
     const Work& all;
     shared_storage& shared;
-    int worker = static_cast<int>(blockIdx.x) / cluster;
+    int worker = ptx::block_index() / cluster;
     int rank = cluster == 1 ? 0 : static_cast<int>(ptx::cluster_rank());
     int group = static_cast<int>(threadIdx.x) / warpgroup_threads - 1;  ///< of the consumers
     int thread = static_cast<int>(threadIdx.x) % warpgroup_threads;
@@ -347,14 +347,13 @@ __global__ void __launch_bounds__(launch_threads<Kernel>, 1)
     ptx::let_next_grid_begin();
     ptx::wait_for_grids_before();
 
-    Kernel self{all, shared};
     if (produces) {
         ptx::release_registers<Kernel::producer_registers>();
-        if (threadIdx.x < Kernel::producer_threads) self.produce();
+        if (threadIdx.x < Kernel::producer_threads) Kernel{all, shared}.produce();
         ptx::sync_warp();
     } else {
         ptx::claim_registers<Kernel::consumer_registers>();
-        self.consume();
+        Kernel{all, shared}.consume();
     }
 #endif
 }

@@ -106,7 +106,7 @@ class step_walker {
         k_step_ = work_.first;
     }
 
-    frame::tile_worker tiles_;
+    frame::tile_worker<> tiles_;
     frame::tile_work work_{};
     int k_step_ = 0;
     bool exists_ = true;

@@ -2,6 +2,7 @@
 
 #include "kernels/device/ptx/bulk_copy.cuh"
 #include "kernels/device/ptx/sync.cuh"
+#include "kernels/device/ptx/warpgroup.cuh"
 #include "kernels/device/warp_reduce.cuh"
 #include "kernels/frame/warp_specialized.cuh"
 #include "kernels/matmul/bf16x6.cuh"
@@ -12,7 +13,7 @@ namespace heddle::kernels::matmul::bf16x6 {
 
 template <bool a_k_major, bool b_k_major, bool by_boxes, int cluster_>
 struct producer {
-    using Work = frame::one_product<float_product>;
+    using Work = frame::one_product<float_product, true>;
     static constexpr int cluster = cluster_;
     static constexpr int threads = (1 + tile::consumers) * warpgroup_threads;
     static constexpr int producer_threads = warpgroup_threads;
@@ -29,7 +30,7 @@ struct producer {
     const float_product& p = all.product;
     int thread = static_cast<int>(threadIdx.x) % warpgroup_threads;
     int lane = static_cast<int>(threadIdx.x) % warp_size;
-    int worker = static_cast<int>(blockIdx.x) / cluster;
+    int worker = ptx::block_index() / cluster;
     int rank = cluster == 1 ? 0 : static_cast<int>(ptx::cluster_rank());
 
     static __device__ void prefetch(const Work& all) {

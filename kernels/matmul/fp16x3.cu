@@ -147,8 +147,8 @@ struct fp16x3_mainloop : frame::mainloop_defaults {
     }
 };
 
-using kernel =
-    frame::tile_kernel<fp16x3_mainloop, registers_epilogue<split_product>, frame::one_product<split_product>>;
+using kernel = frame::tile_kernel<fp16x3_mainloop, registers_epilogue<split_product>,
+                                  frame::one_product<split_product, tile::streams>>;
 
 CUtensorMap map_of(const split_operand& operand, int box_rows) {
     const matrix_view<const half> first{operand.to, operand.from.rows, operand.from.cols,

@@ -52,9 +52,9 @@ struct product_mainloop : frame::wgmma_mainloop<In, Tile> {
 };
 
 template <class In, class Out, class Tile, class Activation = matmul_activation>
-using persistent_kernel =
-    frame::tile_kernel<product_mainloop<In, Tile>, frame::boxed_epilogue<Out, Activation, Tile>,
-                       frame::one_product<typename frame::boxed_epilogue<Out, Activation, Tile>::product>>;
+using persistent_kernel = frame::tile_kernel<
+    product_mainloop<In, Tile>, frame::boxed_epilogue<Out, Activation, Tile>,
+    frame::one_product<typename frame::boxed_epilogue<Out, Activation, Tile>::product, Tile::streams>>;
 
 /// The product, with the residual's map where it can have one.
 template <class Tile, class In, class Out, class Activation>

@@ -72,7 +72,7 @@ struct tf32_mainloop : frame::mainloop_defaults {
 
 template <class Tile, class Activation = matmul_activation>
 using tf32_kernel = frame::tile_kernel<tf32_mainloop<Tile>, tf32_epilogue<Tile, Activation>,
-                                       frame::one_product<tensor_product<float, Activation>>>;
+                                       frame::one_product<tensor_product<float, Activation>, Tile::streams>>;
 
 template <class Tile, class Activation>
 void launch_tf32_tile(const plan& plan, const product<float, float, Activation>& p, cudaStream_t stream) {

@@ -1,4 +1,4 @@
-// fused, variant chains, for large windows of one channel of float: chains of warps that lend rows to each other.
+// fused chains, for large windows of one channel of float: chains of warps that lend rows to each other.
 //
 //   strip of 128 columns
 //     warp 0    rows of its own: along x -> h -> sums of outputs, in registers, as in fused_strips.cuh

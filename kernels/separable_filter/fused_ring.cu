@@ -1,4 +1,4 @@
-// fused, variant ring, for windows whose sums do not fit the registers and for two different radii: the rows filtered along
+// fused ring, for windows whose sums do not fit the registers and for two different radii: the rows filtered along
 // x wait in a ring in shared memory.
 //
 //   source --bulk copies--> 32 rows as they are --along x, 8 pixels a thread--> ring of 2r + 32 rows of float

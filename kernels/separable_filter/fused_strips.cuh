@@ -1,4 +1,4 @@
-// fused, variant strips: one launch, one read, one write. A warp marches down a strip of the image. It filters each row along x
+// fused strips: one launch, one read, one write. A warp marches down a strip of the image. It filters each row along x
 // from shared memory and, at once, along y in registers.
 //
 //            strip: halo | 32 * tile::values values | halo                  taps w, n = 2r + 1

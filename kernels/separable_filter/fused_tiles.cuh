@@ -1,4 +1,4 @@
-// fused, variant tiles: small windows do not march.
+// fused tiles: small windows do not march.
 //
 // A warp takes a tile of 8 rows, all of whose loads are under way at once, and blocks take the tiles in the order of memory:
 // what they share is still in L1 and L2. Nothing is carried on to another tile, so the pass along y comes first, by sums that

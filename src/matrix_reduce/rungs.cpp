@@ -30,12 +30,12 @@ template <class Operation, class T>
 constexpr auto table = std::to_array<matrix_reduce_rung<Operation, T>>({
     {naive, "naive", any_problem, never, plan_naive, launch_naive<Operation, T>},
     {coalesced, "coalesced", any_problem, always, plan_coalesced, launch_coalesced<Operation, T>},
-    {vectorized, "vectorized", needs<unit_col_stride>, always, plan_vectorized_rows<Operation>,
-     launch_vectorized_rows<Operation, T>, "rows"},
-    {vectorized, "vectorized", needs<unit_row_stride>, has_none_in_rows, plan_vectorized_columns<Operation>,
-     launch_vectorized_columns<Operation, T>, "columns"},
-    {vectorized, "vectorized", needs<short_rows>, always, plan_vectorized_short,
-     launch_vectorized_short<Operation, T>, "short"},
+    {vectorized, "vectorized rows", needs<unit_col_stride>, always, plan_vectorized_rows<Operation>,
+     launch_vectorized_rows<Operation, T>},
+    {vectorized, "vectorized columns", needs<unit_row_stride>, has_none_in_rows,
+     plan_vectorized_columns<Operation>, launch_vectorized_columns<Operation, T>},
+    {vectorized, "vectorized short", needs<short_rows>, always, plan_vectorized_short,
+     launch_vectorized_short<Operation, T>},
 });
 
 constexpr const char* enumeration = "matrix_reduce_algorithm";

@@ -37,7 +37,7 @@ TEST(tile_scheduler, gives_every_step_of_every_tile_to_one_worker) {
     for_many_schedules([](const tile_schedule& schedule) {
         std::vector<int> times(static_cast<std::size_t>(schedule.tiles() * schedule.steps));
         for (int worker = 0; worker < schedule.workers; ++worker) {
-            tile_worker tiles(schedule, worker);
+            tile_worker<> tiles(schedule, worker);
             for (tile_work work{}; tiles.next(work);) {
                 ASSERT_TRUE(work.row >= 0 && work.row < schedule.down && work.col >= 0 &&
                             work.col < schedule.across);
@@ -59,7 +59,7 @@ TEST(tile_scheduler, knows_who_shares_a_tile) {
         std::map<int, std::vector<int>> workers_of;
         std::set<int> slots;
         for (int worker = 0; worker < schedule.workers; ++worker) {
-            tile_worker tiles(schedule, worker);
+            tile_worker<> tiles(schedule, worker);
             for (tile_work work{}; tiles.next(work);) {
                 const bool is_whole = work.first == 0 && work.last == schedule.steps;
                 ASSERT_EQ(work.tile < 0, is_whole);

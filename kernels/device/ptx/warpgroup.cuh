@@ -19,6 +19,13 @@ __device__ inline void claim_registers() {
     asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(registers));
 }
 
+/// blockIdx.x, read where it stands: ptxas spills what it keeps across a change of registers.
+__device__ inline int block_index() {
+    int index = 0;
+    asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(index));
+    return index;
+}
+
 /// A barrier of `threads` threads of the block. Barrier 0 is sync_threads()'s.
 __device__ inline void sync_threads(int barrier, int threads) {
     delay();
