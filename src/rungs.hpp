@@ -242,8 +242,8 @@ class rung_table {
     }
 
     /// What a call launches. `automatic` asks for all rows that pay. Of the rows that are asked for and can run it is the
-    /// cheapest by plan.us, the first of those that cost the same; where plans have no such prediction, the last; where they have
-    /// one beside kernels of the same launch alone, the cheapest of the last launch. Rows that pay come before others.
+    /// cheapest by plan.us, the first of those that cost the same; where plans have no such prediction, the last. Rows that
+    /// pay come before others.
     /// @throws unsupported  none of them can run, as may be where there is no scratch memory
     planned<Rung> choose(const char* operation, algorithm id, const problem& of, const device_traits& device,
                          std::string_view kernel = {}) const {
@@ -270,7 +270,7 @@ class rung_table {
             if (!is_asked(row)) continue;
             const bool pays = row.pays(of, device);
             if ((is_automatic || best_pays) && !pays) continue;
-            if (best && pays == best_pays && !is_compared(row, *best->rung)) continue;
+            if (!has_costs && best && pays == best_pays) continue;
             if (!row.why_not(of, device).empty()) continue;
             planned<Rung> candidate{&row, row.plan(of, device)};
             if (!has_scratch(of) && takes_scratch(candidate.plan)) continue;
@@ -292,17 +292,6 @@ class rung_table {
     static bool takes_scratch([[maybe_unused]] const Rung::plan_type& plan) {
         if constexpr (requires { scratch_bytes(plan); }) return scratch_bytes(plan) > 0;
         return false;
-    }
-
-    /// Whether plans of these rows say which is faster.
-    static bool is_compared(const Rung& a, const Rung& b) {
-        using plan = Rung::plan_type;
-        if constexpr (requires { plan::are_rungs_compared; })
-            return plan::are_rungs_compared || a.launch == b.launch;
-        else
-            return requires(const plan& p) {
-                p.us;
-            };
     }
 
     /// The end of an error's text.

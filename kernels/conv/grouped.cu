@@ -17,7 +17,6 @@
 #include "kernels/conv/launch.hpp"
 #include "kernels/conv/mma_store.cuh"
 #include "kernels/conv/plan/grouped.hpp"
-#include "kernels/conv/tuning/tuning.hpp"
 #include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/cp_async.cuh"
 #include "kernels/device/ptx/sync.cuh"

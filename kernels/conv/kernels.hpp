@@ -46,7 +46,6 @@ inline constexpr auto persistent_kernels = std::to_array<window_kernel>({
       .halves = 2},
      true,
      true},
-    {{.name = "persistent 64x128", .consumers = 1, .n = 128, .stages = 8, .can = extra::epilogue}},
     {{.name = "persistent 256x64",
       .consumers = 2,
       .n = 64,
@@ -81,13 +80,10 @@ struct mma_kernel {
 inline constexpr auto mma_packet_kernels = std::to_array<mma_kernel>({
     {"mma_sync packets 128x128", 128, 128, 64, 3, 2},
     {"mma_sync packets 128x64", 128, 64, 64, 3, 3},
-    {"mma_sync packets 64x64", 64, 64, 32, 4, 3},
     {"mma_sync packets 64x32", 64, 32, 16, 4, 4},
 });
-inline constexpr auto mma_word_kernels = std::to_array<mma_kernel>({
-    {"mma_sync words 64x64", 64, 64, 32, 4, 3},
-    {"mma_sync words 64x32", 64, 32, 16, 4, 4},
-});
+inline constexpr auto mma_word_kernels =
+    std::to_array<mma_kernel>({{"mma_sync words 64x32", 64, 32, 16, 4, 4}});
 /// The first is compiled with a user's function.
 inline constexpr auto mma_element_kernels = std::to_array<mma_kernel>({
     {"mma_sync elements 64x64", 64, 64, 32, 4, 3},
@@ -106,18 +102,16 @@ struct register_kernel {
     constexpr tile_shape tile() const { return {warps_m * 4 * thread_m, warps_n * 8 * thread_n}; }
 };
 /// A thread copies four terms at once,
-inline constexpr auto register_kernels = std::to_array<register_kernel>({
-    {"register_tiled fours 128x128", 2, 2, 1, 16, 8, 2, 2},
+inline constexpr auto register_four_kernels = std::to_array<register_kernel>({
     {"register_tiled fours 128x64", 4, 1, 1, 8, 8, 2, 3},
     {"register_tiled fours 128x32", 4, 1, 1, 8, 4, 2, 4},
     {"register_tiled fours 64x64", 2, 1, 2, 8, 8, 2, 3},
-    {"register_tiled fours 64x32", 2, 1, 2, 8, 4, 3, 4},
     {"register_tiled fours 32x32", 1, 1, 4, 8, 4, 3, 4},
 });
-/// or one, in the same tiles.
-inline constexpr auto register_word_names = std::to_array<std::string_view>(
-    {"register_tiled words 128x128", "register_tiled words 128x64", "register_tiled words 128x32",
-     "register_tiled words 64x64", "register_tiled words 64x32", "register_tiled words 32x32"});
-static_assert(register_word_names.size() == register_kernels.size());
+/// or one.
+inline constexpr auto register_word_kernels = std::to_array<register_kernel>({
+    {"register_tiled words 128x32", 4, 1, 1, 8, 4, 2, 4},
+    {"register_tiled words 32x32", 1, 1, 4, 8, 4, 3, 4},
+});
 
 }  // namespace heddle::kernels::conv

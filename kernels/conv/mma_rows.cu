@@ -15,7 +15,6 @@
 #include "kernels/conv/geometry.cuh"
 #include "kernels/conv/launch.hpp"
 #include "kernels/conv/plan/mma_rows.hpp"
-#include "kernels/conv/tuning/tuning.hpp"
 #include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/mma.cuh"
 #include "kernels/device/ptx/sync.cuh"

@@ -27,9 +27,9 @@
 namespace heddle::kernels::conv {
 namespace {
 
-template <std::size_t kernel>
+template <const auto& kernels, std::size_t kernel>
 struct float_tile {
-    static constexpr register_kernel of = register_kernels[kernel];
+    static constexpr register_kernel of = kernels[kernel];
     static constexpr int lanes_m = 4, lanes_n = 8;
     static constexpr int thread_m = of.thread_m, thread_n = of.thread_n;
     static constexpr int warp_m = lanes_m * thread_m, warp_n = lanes_n * thread_n;
@@ -161,11 +161,11 @@ __global__ void __launch_bounds__(tile::threads, terms == 1 ? 2 : tile::blocks)
         store_tile<tile, 1>(a, places, stages, output, outputs);
 }
 
-template <int terms>
+template <const auto& kernels, int terms>
 void launch_terms(const plan& plan, const arguments<float, float>& a, cudaStream_t stream) {
     const step_geometry g(a);
-    frame::with_row<register_kernels>(plan.kernel, [&]<std::size_t row>() {
-        using tile = float_tile<row>;
+    frame::with_row<kernels>(plan.kernel, [&]<std::size_t row>() {
+        using tile = float_tile<kernels, row>;
         launch({.blocks = plan.blocks,
                 .threads = {tile::threads},
                 .shared_bytes = tile::shared_bytes,
@@ -179,11 +179,11 @@ void launch_terms(const plan& plan, const arguments<float, float>& a, cudaStream
 
 template <class In, class Out>
 void launch_register_tiled(const plan& plan, const arguments<In, Out>& a, cudaStream_t stream) {
-    launch_terms<4>(plan, a, stream);
+    launch_terms<register_four_kernels, 4>(plan, a, stream);
 }
 template <class In, class Out>
 void launch_register_tiled_words(const plan& plan, const arguments<In, Out>& a, cudaStream_t stream) {
-    launch_terms<1>(plan, a, stream);
+    launch_terms<register_word_kernels, 1>(plan, a, stream);
 }
 
 template void launch_register_tiled(const plan&, const arguments<float, float>&, cudaStream_t);

@@ -9,6 +9,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <type_traits>
 
 namespace heddle::detail {
 namespace {
@@ -30,11 +33,97 @@ matmul_epilogue<Out> for_channels(const kernels::conv::epilogue<Out>& e, std::in
     return result;
 }
 
-/// C = A B^T and the epilogue. The convolution was checked as a whole.
+/// Some images of a convolution.
 template <class In, class Out>
-void multiply(matrix_view<const In> a, matrix_view<const In> b, matrix_view<Out> c,
-              const matmul_epilogue<Out>& epilogue, const matmul_options& options, cudaStream_t stream) {
-    run(described<In, Out>(a, transposed(b), c, epilogue, {}, options), stream, options);
+kernels::conv::arguments<In, Out> images_of(const kernels::conv::arguments<In, Out>& all, std::int64_t first,
+                                            std::int64_t count) {
+    kernels::conv::arguments<In, Out> part = all;
+    const auto take = [=](auto& tensor) {
+        if (tensor.data == nullptr) return;
+        tensor.data += first * tensor.image_stride;
+        tensor.count = count;
+    };
+    take(part.input);
+    take(part.output);
+    take(part.epilogue.residual);
+    return part;
+}
+
+/// The products of some images: of each group C = A B^T and the epilogue, or sums that are stored apart. All lie alike.
+template <class In, class Sum, class Out>
+class group_products {
+  public:
+    group_products(const kernels::conv::plan& plan, const kernels::conv::arguments<In, Out>& a,
+                   const device_traits& device)
+        : plan_(plan), options_{.scratch = scratch::none, .precision = plan.precision} {
+        if (!plan.has_sums) {
+            options_.alpha = a.alpha;
+            options_.beta = a.beta;
+        }
+        matmul_problem problem = problem_of(product_of(a, 0), options_);
+        if (a.geometry.groups > 1) {
+            const matmul_problem next = problem_of(product_of(a, 1), options_);
+            problem.a.alignment = std::min(problem.a.alignment, next.a.alignment);
+            problem.b.alignment = std::min(problem.b.alignment, next.b.alignment);
+            problem.c.alignment = std::min(problem.c.alignment, next.c.alignment);
+        }
+        planned_ = plan_matmul<In, Sum>(problem, device, options_);
+    }
+
+    void enqueue(const kernels::conv::arguments<In, Out>& a, cudaStream_t stream) const {
+        for (std::int64_t group = 0; group < a.geometry.groups; ++group) {
+            if (plan_.copies) kernels::conv::launch_lay_out(plan_, a, group, windows_of(a), stream);
+            launch(planned_, product_of(a, group), stream);
+        }
+        if (plan_.has_sums) kernels::conv::launch_store_sums(a, sums_of(a), stream);
+    }
+
+  private:
+    In* windows_of(const kernels::conv::arguments<In, Out>& a) const {
+        return reinterpret_cast<In*>(a.scratch);
+    }
+    float* sums_of(const kernels::conv::arguments<In, Out>& a) const {
+        return reinterpret_cast<float*>(a.scratch + plan_.sums);
+    }
+
+    kernels::matmul::product<In, Sum> product_of(const kernels::conv::arguments<In, Out>& a,
+                                                 std::int64_t group) const {
+        const std::int64_t pixels = a.output.count * a.output.height * a.output.width,
+                           outputs = a.filters.outputs / a.geometry.groups, first = group * outputs,
+                           depth = a.filters.height * a.filters.width * a.filters.channels;
+        const matrix_view<const In> rows =
+            plan_.copies ? matrix_view<const In>{windows_of(a), pixels, depth, plan_.window_stride}
+                         : channels_of(a.input, group * depth, depth);
+        const matrix_view<const In> filters{a.filters.data + first * a.filters.output_stride, outputs, depth,
+                                            std::max(a.filters.output_stride, depth)};
+        if constexpr (std::is_same_v<Sum, Out>)
+            if (!plan_.has_sums)
+                return described<In, Sum>(rows, transposed(filters), channels_of(a.output, first, outputs),
+                                          for_channels(a.epilogue, first, outputs), {}, options_);
+        if constexpr (std::is_same_v<Sum, float>)
+            return described<In, Sum>(rows, transposed(filters),
+                                      {sums_of(a) + first, pixels, outputs, a.output.channels}, {}, {},
+                                      options_);
+        throw std::logic_error("im2col: sums are of float");
+    }
+
+    const kernels::conv::plan& plan_;
+    matmul_options options_;
+    planned_matmul<In, Sum> planned_{};
+};
+
+/// All products are planned before anything is enqueued.
+template <class Sum, class In, class Out>
+void run_parts(const kernels::conv::plan& plan, const kernels::conv::arguments<In, Out>& a,
+               cudaStream_t stream) {
+    const stream_device device{cuda::stream_ref(stream)};
+    const std::int64_t rest = a.output.count % plan.images, whole = a.output.count - rest;
+    std::optional<group_products<In, Sum, Out>> of_whole, of_rest;
+    if (whole > 0) of_whole.emplace(plan, images_of(a, 0, plan.images), device.traits());
+    if (rest > 0) of_rest.emplace(plan, images_of(a, whole, rest), device.traits());
+    for (std::int64_t first = 0; first < whole; first += plan.images)
+        of_whole->enqueue(images_of(a, first, plan.images), stream);
+    if (rest > 0) of_rest->enqueue(images_of(a, whole, rest), stream);
 }
 
 }  // namespace
@@ -42,32 +131,7 @@ void multiply(matrix_view<const In> a, matrix_view<const In> b, matrix_view<Out>
 template <class In, class Out>
 void launch_im2col(const kernels::conv::plan& plan, const kernels::conv::arguments<In, Out>& a,
                    cudaStream_t stream) {
-    const std::int64_t pixels = a.output.count * a.output.height * a.output.width,
-                       outputs = a.filters.outputs / a.geometry.groups,
-                       depth = a.filters.height * a.filters.width * a.filters.channels;
-    auto* const windows = reinterpret_cast<In*>(a.scratch);
-    auto* const sums = reinterpret_cast<float*>(a.scratch + plan.sums);
-    matmul_options options{.scratch = scratch::none, .precision = plan.precision};
-    if (!plan.has_sums) {
-        options.alpha = a.alpha;
-        options.beta = a.beta;
-    }
-    for (std::int64_t group = 0; group < a.geometry.groups; ++group) {
-        if (plan.copies) kernels::conv::launch_lay_out(plan, a, group, windows, stream);
-        const matrix_view<const In> rows =
-            plan.copies ? matrix_view<const In>{windows, pixels, depth, plan.window_stride}
-                        : channels_of(a.input, group * depth, depth);
-        const std::int64_t first = group * outputs;
-        const matrix_view<const In> filters{a.filters.data + first * a.filters.output_stride, outputs, depth,
-                                            std::max(a.filters.output_stride, depth)};
-        if (plan.has_sums)
-            multiply<In, float>(rows, filters, {sums + first, pixels, outputs, a.output.channels}, {},
-                                options, stream);
-        else
-            multiply<In, Out>(rows, filters, channels_of(a.output, first, outputs),
-                              for_channels(a.epilogue, first, outputs), options, stream);
-    }
-    if (plan.has_sums) kernels::conv::launch_store_sums(a, sums, stream);
+    plan.has_sums ? run_parts<float>(plan, a, stream) : run_parts<Out>(plan, a, stream);
 }
 
 template void launch_im2col(const kernels::conv::plan&, const kernels::conv::arguments<float, float>&,

@@ -5,7 +5,6 @@
 #include "kernels/conv/plan/mma_rows.hpp"
 #include "kernels/conv/plan/mma_sync.hpp"
 #include "kernels/conv/plan/windows.hpp"
-#include "kernels/conv/tuning/tuning.hpp"
 #include "src/conv/im2col.hpp"
 #include "src/conv/validate.hpp"
 #include "src/workspace.hpp"
@@ -26,23 +25,9 @@ using namespace kernels::conv;
 using namespace detail;
 using enum conv_algorithm;
 
-// What `automatic` may take.
-
-bool fills_tiles(const conv_problem& problem, const device_traits&) {
-    return outputs_of_a_group(problem) >= tiled_min_outputs;
-}
-
-/// Where floats are multiplied, matmul's tiles are faster than those of rungs that find windows. Its tiles for TF32 are Hopper's,
-/// and read rows that begin at multiples of 16 bytes.
-bool is_one_product_of_float(const conv_problem& problem, const device_traits& device) {
-    const bool has_tiles = problem.precision != precision::tf32 ||
-                           (hopper<conv_problem>.is_met(problem, device) && lies_in(problem, 16));
-    return problem.operands == element_type::f32 && has_tiles && fills_tiles(problem, device) &&
-           is_one_product(problem) && im2col_fits(problem);
-}
-
-bool fills_tiles_of_windows(const conv_problem& problem, const device_traits& device) {
-    return fills_tiles(problem, device) && !is_one_product_of_float(problem, device);
+/// What is laid out does not take most of the memory.
+bool takes_little_scratch(const conv_problem& problem, const device_traits&) {
+    return im2col_image_bytes(problem) <= im2col_most_bytes;
 }
 
 // What rungs need.
@@ -81,9 +66,9 @@ constexpr need<conv_problem> fours_of_channels{
 constexpr need<conv_problem> ints{[](auto& problem, auto&) { return fits_in_ints(problem); },
                                   "needs images, with their padding, and sums of at most 2^30 rows, columns, "
                                   "channels and terms, and fewer than 2^31 tiles"};
-template <std::size_t kernel>
+template <const auto& kernels, std::size_t kernel>
 constexpr need<conv_problem> tiles_in_grid{
-    [](auto& problem, auto&) { return fits_grid(problem, register_kernels[kernel].tile()); },
+    [](auto& problem, auto&) { return fits_grid(problem, kernels[kernel].tile()); },
     "needs fewer than 2^31 tiles"};
 template <int bytes>
 constexpr need<conv_problem> copies_of{[](auto& problem, auto&) { return lies_in(problem, bytes); },
@@ -145,73 +130,47 @@ constexpr need<conv_problem> matrix_output{
     "needs an output and a residual whose pixels all lie at one stride"};
 constexpr auto maps = needs<channels, window_maps, filter_maps>;
 
-bool fills_steps(const conv_problem& problem, const device_traits& device) {
-    return problem.filters.channels >= persistent_min_channels && fills_tiles_of_windows(problem, device);
-}
-
-bool has_few_channels(const conv_problem& problem, const device_traits&) {
-    return problem.filters.channels < persistent_min_channels && fills_tiles(problem, {});
-}
-
-/// Several groups, and not a filter for each channel.
-template <std::int64_t most_channels>
-bool has_small_groups(const conv_problem& problem, const device_traits&) {
-    const std::int64_t outputs = outputs_of_a_group(problem),
-                       most = std::max(problem.filters.channels, outputs);
-    return problem.geometry.groups > 1 && most > 1 && most <= most_channels &&
-           problem.output.height * problem.output.width >= grouped_min_pixels;
-}
-bool has_groups_for_mmas(const conv_problem& problem, const device_traits& device) {
-    const bool is_small = problem.output.height * problem.output.width <= grouped_wide_most_pixels;
-    return is_small ? has_small_groups<grouped_wide_channels>(problem, device)
-                    : has_small_groups<grouped_mma_channels>(problem, device);
-}
-/// Float has no tensor cores to be padded for.
-bool has_groups_for_fmas(const conv_problem& problem, const device_traits& device) {
-    const bool is_float = problem.operands == element_type::f32 && problem.precision != precision::tf32;
-    return is_float ? has_small_groups<grouped_float_channels>(problem, device)
-                    : has_small_groups<grouped_fma_channels>(problem, device);
-}
-
 template <class In, class Out, class Rung = conv_rung<In, Out>>
 constexpr auto table = joined(
     std::to_array<Rung>({
         {naive, "naive", any_problem, always, plan_naive, launch_naive<In, Out>},
-        {tiled, "tiled", any_problem, fills_tiles, plan_tiled, launch_tiled<In, Out>},
+        {tiled, "tiled", any_problem, always, plan_tiled, launch_tiled<In, Out>},
     }),
-    rows_of<Rung, register_word_names, plan_register_tiled>(
-        register_tiled,
-        []<std::size_t kernel>() { return needs<ampere, floats, ints, tiles_in_grid<kernel>>; },
-        fills_tiles_of_windows,
-        launch_if<launch_register_tiled_words<In, Out>, std::is_same_v<In, float>>),
-    rows_of<Rung, register_kernels, plan_register_tiled>(
+    rows_of<Rung, register_word_kernels, plan_register_words>(
         register_tiled,
         []<std::size_t kernel>() {
-            return needs<ampere, floats, ints, fours_of_channels, tiles_in_grid<kernel>>;
+            return needs<ampere, floats, ints, tiles_in_grid<register_word_kernels, kernel>>;
         },
-        fills_tiles_of_windows, launch_if<launch_register_tiled<In, Out>, std::is_same_v<In, float>>),
+        always,
+        launch_if<launch_register_tiled_words<In, Out>, std::is_same_v<In, float>>),
+    rows_of<Rung, register_four_kernels, plan_register_fours>(
+        register_tiled,
+        []<std::size_t kernel>() {
+            return needs<ampere, floats, ints, fours_of_channels, tiles_in_grid<register_four_kernels, kernel>>;
+        },
+        always, launch_if<launch_register_tiled<In, Out>, std::is_same_v<In, float>>),
     std::to_array<Rung>({
         {depthwise, "depthwise", needs<one_channel_a_group, few_taps>, always, plan_depthwise,
          launch_depthwise<In, Out>},
-        {im2col, "im2col", needs<rows_of_filters, countable_windows>, is_one_product_of_float, plan_im2col,
+        {im2col, "im2col", needs<rows_of_filters, countable_windows>, takes_little_scratch, plan_im2col,
          launch_im2col<In, Out>},
     }),
     rows_of<Rung, mma_element_kernels, plan_mma_sync_elements>(
-        mma_sync, []<std::size_t>() { return needs<on_tensor_cores, of_16_bits>; }, fills_tiles,
+        mma_sync, []<std::size_t>() { return needs<on_tensor_cores, of_16_bits>; }, always,
         launch_if<launch_mma_sync_elements<In, Out>, !std::is_same_v<In, float>>),
     rows_of<Rung, mma_word_kernels, plan_mma_sync_words>(
-        mma_sync, []<std::size_t>() { return needs<on_tensor_cores, copies_of<4>>; }, fills_tiles_of_windows,
+        mma_sync, []<std::size_t>() { return needs<on_tensor_cores, copies_of<4>>; }, always,
         launch_mma_sync_words<In, Out>),
     rows_of<Rung, mma_packet_kernels, plan_mma_sync>(
         mma_sync, []<std::size_t>() { return needs<on_tensor_cores, copies_of<16>>; },
-        fills_tiles_of_windows, launch_mma_sync<In, Out>),
+        always, launch_mma_sync<In, Out>),
     std::to_array<Rung>({
-        {mma_sync, "mma_sync rows", needs<on_tensor_cores, of_16_bits, rows_of_taps>, has_few_channels,
+        {mma_sync, "mma_sync rows", needs<on_tensor_cores, of_16_bits, rows_of_taps>, always,
          plan_mma_rows, launch_if<launch_mma_rows<In, Out>, !std::is_same_v<In, float>>},
-        {grouped, "grouped fma", needs<ampere, slabs<grouped_products::fma>>, has_groups_for_fmas,
+        {grouped, "grouped fma", needs<ampere, slabs<grouped_products::fma>>, always,
          plan_grouped_fma, launch_grouped_fma<In, Out>},
         {grouped, "grouped mma",
-         needs<ampere, of_16_bits, quads_of_channels, slabs<grouped_products::mma>>, has_groups_for_mmas,
+         needs<ampere, of_16_bits, quads_of_channels, slabs<grouped_products::mma>>, always,
          plan_grouped_mma, launch_if<launch_grouped_mma<In, Out>, !std::is_same_v<In, float>>},
         {wgmma, "wgmma", needs<hopper, of_16_bits, maps, whole_groups_of_wgmma>, never, plan_wgmma,
          launch_if<launch_wgmma<In, Out>, HEDDLE_COMPILED_FOR_90 != 0 && !std::is_same_v<In, float>>},
@@ -222,7 +181,7 @@ constexpr auto table = joined(
             return needs<hopper, tf32_or_16_bits, maps, whole_groups<kernel>, matrix_output, few_tiles<kernel>,
                          type_of<kernel>>;
         },
-        fills_steps, launch_if<launch_persistent<In, Out>, HEDDLE_COMPILED_FOR_90 != 0>));
+        always, launch_if<launch_persistent<In, Out>, HEDDLE_COMPILED_FOR_90 != 0>));
 
 constexpr const char* enumeration = "conv_algorithm";
 /// What does not depend on the types.

@@ -24,8 +24,13 @@ conv_problem problem_of(const test::conv_shape& s) {
         {.geometry = s.geometry});
 }
 
+conv_problem without_scratch(conv_problem problem) {
+    problem.has_scratch = false;
+    return problem;
+}
+
 TEST(conv_select, takes_tiles_where_groups_fill_them) {
-    EXPECT_EQ(select(problem_of({1, 8, 8, 16, 16, 3, 3}), device), conv_algorithm::tiled);
+    EXPECT_EQ(select(without_scratch(problem_of({8, 56, 56, 64, 64, 3, 3})), device), conv_algorithm::tiled);
     EXPECT_EQ(select(problem_of({1, 8, 8, 16, 32, 3, 3, {.groups = 16}}), device), conv_algorithm::naive);
     EXPECT_EQ(select(problem_of({0, 8, 8, 16, 16, 3, 3}), device), conv_algorithm::naive);
 }
@@ -126,8 +131,6 @@ TEST(conv_select, takes_tensor_cores_of_float_where_maps_describe_windows) {
     EXPECT_EQ(conv_workspace_bytes(problem(plain), hopper), 0);
     EXPECT_EQ(test::lack_in(why_not(conv_algorithm::wgmma, problem(plain), hopper)),
               "conv: wgmma takes half and bfloat16");
-    EXPECT_EQ(select(problem({2, 8, 8, 64, 64, 1, 1}), hopper), conv_algorithm::im2col);  // one product
-    EXPECT_EQ(select(problem({2, 8, 8, 12, 64, 3, 3}), hopper), conv_algorithm::mma_sync);
     for (const std::int64_t channels : {4, 12, 36, 100}) EXPECT_TRUE(takes({2, 8, 8, channels, 64, 3, 3}));
     for (const std::int64_t channels : {2, 6, 35}) EXPECT_FALSE(takes({2, 8, 8, channels, 64, 3, 3}));
     EXPECT_TRUE(takes({1, 8, 8, 96, 192, 3, 3, {.groups = 3}}));  // 32 channels and 64 outputs a group
@@ -165,11 +168,12 @@ TEST(conv_select, takes_tensor_cores_where_threads_copy_windows) {
         return test::lack_in(why_not(conv_algorithm::mma_sync, p, ampere, kernel));
     };
     const test::conv_shape plain{2, 8, 8, 16, 24, 3, 3, {.padding = test::around(1)}};
-    EXPECT_EQ(select(problem(plain), ampere), conv_algorithm::mma_sync);
-    EXPECT_EQ(select(problem({2, 8, 8, 3, 7, 3, 3}), ampere), conv_algorithm::naive);
-    EXPECT_EQ(select(problem({2, 8, 8, 3, 8, 3, 3}), ampere), conv_algorithm::mma_sync);
-    EXPECT_EQ(select(problem_of(plain), ampere), conv_algorithm::register_tiled);
-    conv_problem rounded = problem_of(plain);
+    const test::conv_shape large{8, 56, 56, 256, 256, 3, 3};
+    EXPECT_EQ(select(without_scratch(problem(large)), ampere), conv_algorithm::mma_sync);
+    EXPECT_EQ(select(problem({32, 224, 224, 3, 64, 7, 7, {.stride = {2, 2}}}), ampere),
+              conv_algorithm::mma_sync);
+    EXPECT_EQ(select(without_scratch(problem_of(large)), ampere), conv_algorithm::register_tiled);
+    conv_problem rounded = problem_of(large);
     rounded.precision = precision::tf32;
     EXPECT_EQ(select(rounded, ampere), conv_algorithm::mma_sync);
     EXPECT_EQ(reason(rounded, "mma_sync elements"), "conv: mma_sync elements takes half and bfloat16");
@@ -205,8 +209,6 @@ TEST(conv_select, takes_tiles_in_registers_of_float) {
     };
     const conv_problem plain = problem_of({2, 8, 8, 12, 24, 3, 3, {.padding = test::around(1)}});
     EXPECT_EQ(select(plain, ampere), conv_algorithm::register_tiled);
-    EXPECT_EQ(select(problem_of({2, 8, 8, 3, 24, 3, 3}), ampere), conv_algorithm::register_tiled);
-    EXPECT_EQ(select(problem_of({2, 8, 8, 3, 7, 3, 3}), ampere), conv_algorithm::naive);
     EXPECT_EQ(conv_workspace_bytes(plain, ampere), 0);
     EXPECT_EQ(reason(plain, "register_tiled words"), "");
     EXPECT_EQ(reason(plain, "register_tiled fours"), "");
@@ -234,19 +236,13 @@ TEST(conv_select, takes_slabs_of_small_groups) {
     const auto reason = [&](const conv_problem& p, std::string_view kernel = {}) {
         return test::lack_in(why_not(conv_algorithm::grouped, p, ampere, kernel));
     };
-    for (const std::int64_t channels : {2, 4, 5, 8, 16})
-        EXPECT_EQ(select(problem(channels, channels), ampere), conv_algorithm::grouped) << channels;
-    EXPECT_EQ(select(problem(1, 2), ampere), conv_algorithm::grouped);
-    EXPECT_EQ(select(problem(1, 1), ampere), conv_algorithm::depthwise);
-    EXPECT_EQ(select(problem(32, 32), ampere), conv_algorithm::mma_sync);
-    EXPECT_EQ(select(problem(32, 32, 7), ampere), conv_algorithm::grouped);
-    EXPECT_EQ(select(problem(32, 40, 7), ampere), conv_algorithm::mma_sync);
-    EXPECT_EQ(select(problem(32, 32, 5), ampere), conv_algorithm::mma_sync);
-    EXPECT_EQ(select(problem(16, 16, 5), ampere), conv_algorithm::mma_sync);  // few pixels
-    conv_problem floats = problem_of({2, 8, 8, 128, 128, 3, 3, {.padding = test::around(1), .groups = 8}});
+    for (const std::int64_t channels : {2, 4, 8, 16})
+        EXPECT_EQ(select(problem(channels, channels, 56), ampere), conv_algorithm::grouped) << channels;
+    EXPECT_EQ(select(problem(1, 1, 56), ampere), conv_algorithm::depthwise);
+    EXPECT_EQ(select(problem(256, 256, 56), ampere), conv_algorithm::mma_sync);
+    conv_problem floats = problem_of({2, 56, 56, 64, 64, 3, 3, {.padding = test::around(1), .groups = 8}});
     EXPECT_EQ(select(floats, ampere), conv_algorithm::grouped);
     floats.precision = precision::tf32;
-    EXPECT_EQ(select(floats, ampere), conv_algorithm::mma_sync);
     EXPECT_EQ(reason(floats, "grouped mma"), "conv: grouped mma takes half and bfloat16");
     EXPECT_EQ(reason(problem(6, 4), "grouped mma"),
               "conv: grouped mma needs groups of a multiple of 4 input channels");
@@ -291,57 +287,42 @@ TEST(conv_select, lays_out_windows_where_it_is_asked) {
               "conv: im2col needs scratch memory");
 }
 
-/// That is for float, where matmul reads the input as it is and stores the output as it is to be.
 TEST(conv_select, takes_a_product_of_matrices_where_nothing_is_copied) {
-    const device_traits ampere{.compute_capability_major = 8, .sm_count = 108, .max_threads_per_sm = 2048};
-    const test::conv_shape plain{2, 8, 8, 16, 24, 1, 1};
-    for (const precision allowed : {precision::fp32, precision::tf32})
-        for (const bool has_scratch : {false, true})
-            for (const bool has_epilogue : {false, true}) {
-                conv_problem p = problem_of(plain);
-                p.precision = allowed;
-                p.has_scratch = has_scratch;
-                p.has_epilogue = p.is_matmul_epilogue = has_epilogue;
-                EXPECT_EQ(select(p, test::hopper()), conv_algorithm::im2col);
-                EXPECT_EQ(conv_workspace_bytes(p, test::hopper()), 0);
-                // matmul multiplies TF32 in tiles of Hopper's alone.
-                EXPECT_EQ(select(p, ampere),
-                          allowed == precision::tf32 ? conv_algorithm::mma_sync : conv_algorithm::im2col);
-                EXPECT_EQ(conv_workspace_bytes(p, ampere), 0);
-            }
-    conv_problem odd = problem_of({2, 8, 8, 18, 24, 1, 1});
-    odd.precision = precision::tf32;
-    EXPECT_EQ(select(odd, test::hopper()), conv_algorithm::mma_sync);
-    const auto is_left = [&](const conv_problem& p) {
-        return select(p, ampere) == conv_algorithm::register_tiled && conv_workspace_bytes(p, ampere) == 0;
-    };
-    for (const test::conv_shape& s : {test::conv_shape{2, 8, 8, 16, 24, 1, 2},
-                                      {2, 8, 8, 16, 24, 1, 1, {.stride = {1, 2}}},
-                                      {2, 8, 8, 16, 24, 1, 1, {.padding = {0, 0, 1, 0}}}})
-        EXPECT_TRUE(is_left(problem_of(s))) << text(s);
-    conv_problem scaled = problem_of(plain);
+    const test::conv_shape plain{32, 56, 56, 64, 64, 1, 1};
+    for (const bool has_scratch : {false, true})
+        for (const bool has_epilogue : {false, true}) {
+            conv_problem p = problem_of(plain);
+            p.has_scratch = has_scratch;
+            p.has_epilogue = p.is_matmul_epilogue = has_epilogue;
+            EXPECT_EQ(select(p, test::hopper()), conv_algorithm::im2col);
+            EXPECT_EQ(conv_workspace_bytes(p, test::hopper()), 0);
+        }
+    conv_problem scaled = problem_of(plain), gaps = scaled, apart = scaled, turned = scaled;
     scaled.has_epilogue = true;
     scaled.is_matmul_epilogue = false;
-    EXPECT_TRUE(is_left(scaled));
-    conv_problem gaps = problem_of(plain);
     gaps.output.row_stride += 24;
     gaps.output.image_stride *= 2;
-    EXPECT_TRUE(is_left(gaps));
-    gaps = problem_of(plain);
-    gaps.input.image_stride += 16;
-    EXPECT_TRUE(is_left(gaps));
-    gaps = problem_of(plain);
-    gaps.residual = gaps.output;
-    gaps.residual.image_stride += 24;
-    gaps.has_epilogue = gaps.is_matmul_epilogue = true;
-    EXPECT_TRUE(is_left(gaps));
-    EXPECT_EQ(select(problem_of({2, 8, 8, 16, 7, 1, 1}), ampere), conv_algorithm::naive);
-    EXPECT_EQ(select(problem_of({2, 8, 8, 64, 64, 1, 1, {.groups = 2}}), ampere),
-              conv_algorithm::register_tiled);
-    conv_problem halves = problem_of(plain);
-    halves.operands = halves.result = element_type::f16;
-    for (tensor_layout* t : {&halves.input, &halves.filters, &halves.output}) t->element_bytes = 2;
-    EXPECT_EQ(select(halves, ampere), conv_algorithm::mma_sync);
+    apart.input.image_stride += 16;
+    turned.residual = turned.output;
+    turned.residual.image_stride += 24;
+    turned.has_epilogue = turned.is_matmul_epilogue = true;
+    for (const conv_problem& p : {scaled, gaps, apart, turned}) {
+        EXPECT_GT(conv_workspace_bytes(p, test::hopper(), conv_algorithm::im2col), 0);
+        EXPECT_NE(select(without_scratch(p), test::hopper()), conv_algorithm::im2col);
+    }
+}
+
+TEST(conv_select, lays_out_as_many_images_at_a_time_as_fit) {
+    const auto bytes = [](const test::conv_shape& s) {
+        return conv_workspace_bytes(problem_of(s), test::hopper(), conv_algorithm::im2col);
+    };
+    const std::int64_t of_image = 54 * 54 * 9 * 64 * 4;
+    EXPECT_EQ(bytes({1, 56, 56, 64, 64, 3, 3}), 4096 + of_image);
+    EXPECT_EQ(bytes({1000, 56, 56, 64, 64, 3, 3}), 4096 + (256 << 20) / of_image * of_image);
+    const test::conv_shape large{1,  4096, 4096, 64,
+                                 64, 3,    3};  // an image's windows are more than `automatic` takes
+    EXPECT_GT(bytes(large), std::int64_t{1} << 30);
+    EXPECT_EQ(conv_workspace_bytes(problem_of(large), test::hopper()), 0);
 }
 
 TEST(conv_select, knows_which_epilogues_matmul_has) {

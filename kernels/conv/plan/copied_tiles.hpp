@@ -1,8 +1,8 @@
 #pragma once
 
+#include "kernels/conv/cost/cost.hpp"
 #include "kernels/conv/plan/mma_sync.hpp"
 #include "kernels/conv/plan/plan.hpp"
-#include "kernels/conv/tuning/tuning.hpp"
 #include <heddle/conv.hpp>
 #include <heddle/device.hpp>
 
@@ -14,16 +14,15 @@ namespace heddle::kernels::conv {
 
 template <const auto& kernels>
 plan copied_tiles(const conv_problem& p, const device_traits& device, std::size_t kernel) {
-    const tile_cost& cost = costs_of<kernels>[kernel];
     const std::int64_t tiles = mma_tile_count(p, kernels[kernel].tile()),
                        steps = divide_up(depth(p) * p.filters.element_bytes, mma_row_bytes);
     plan result{};
     result.blocks = {tiles};
     result.kernel = kernel;
     result.stores_packets = stores_in_packets(p);
-    // The multiprocessor that has most tiles takes longest; those that it has at the same time share its rate.
-    result.us = static_cast<double>(divide_up(tiles, device.sm_count)) *
-                (static_cast<double>(steps) * cost.step_us + cost.around_us);
+    result.us = us_of(costs_of<kernels>[kernel], {
+        .bytes = tensor_bytes(p), .rounds = rounds_of(tiles, device), .steps = static_cast<double>(steps)
+    });
     return result;
 }
 

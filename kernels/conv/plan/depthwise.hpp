@@ -1,7 +1,6 @@
 #pragma once
 
 #include "kernels/conv/plan/layout.hpp"
-#include "kernels/conv/tuning/tuning.hpp"
 #include "kernels/device/launch.hpp"
 #include <heddle/conv.hpp>
 #include <heddle/device.hpp>
@@ -14,6 +13,8 @@ namespace heddle::kernels::conv {
 
 inline constexpr std::int64_t depthwise_most_taps = 81;
 inline constexpr std::int64_t depthwise_threads = 256;
+/// More share the strips more evenly, fewer stage fewer filters.
+inline constexpr std::int64_t depthwise_blocks_per_sm = 4;
 inline constexpr std::int64_t depthwise_most_lanes = 40;     ///< of a block, along channels
 inline constexpr std::int64_t depthwise_epilogue_lines = 2;  ///< of channels, beside those of taps
 

@@ -2,7 +2,6 @@
 
 #include "kernels/conv/plan/layout.hpp"
 #include "kernels/conv/plan/mma_sync.hpp"
-#include "kernels/conv/tuning/tuning.hpp"
 #include "kernels/device/grid.hpp"
 #include <heddle/conv.hpp>
 
@@ -16,6 +15,9 @@ inline constexpr int grouped_threads = 128;
 inline constexpr int grouped_pixels = 128;                  ///< of a tile, at most
 inline constexpr int grouped_channels = 32;                 ///< of a slab, of input and of output, at most
 inline constexpr int grouped_pitch = grouped_channels + 4;  ///< from one pixel's sums to the next's
+/// Blocks that a multiprocessor should have room for at a time, and what shared memory that leaves a block.
+inline constexpr int grouped_blocks_per_sm = 4;
+inline constexpr std::int64_t grouped_shared_bytes = 48 << 10;
 inline constexpr std::int64_t grouped_most_bytes = 96 << 10;
 
 enum class grouped_products { fma, mma };

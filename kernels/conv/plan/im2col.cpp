@@ -1,22 +1,66 @@
 #include "kernels/conv/plan/im2col.hpp"
 
+#include "kernels/conv/cost/cost.hpp"
 #include "kernels/conv/plan/mma_sync.hpp"
 #include "kernels/conv/plan/plan.hpp"
+#include <heddle/types.hpp>
 
+#include <algorithm>
 #include <cstdint>
 
 namespace heddle::kernels::conv {
+namespace {
 
-plan plan_im2col(const conv_problem& p, const device_traits&) {
+/// By what the product is multiplied.
+kernel_cost cost_for(const conv_problem& p, const device_traits& device) {
+    const bool is_hopper = device.compute_capability_major == 9 && device.compute_capability_minor == 0;
+    if (p.operands != element_type::f32) return is_hopper ? cost_of("im2col") : cost_of("im2col by mma.sync");
+    if (!is_hopper || p.precision == precision::ieee) return cost_of("im2col by FFMA");
+    return p.precision == precision::tf32 && lies_in(p, im2col_unit) ? cost_of("im2col of TF32")
+                                                                     : cost_of("im2col of float");
+}
+
+/// A part of `pixels` is copied, and then multiplied in tiles whose steps multiprocessors share evenly.
+double part_us(const conv_problem& p, const plan& plan, std::int64_t pixels, const device_traits& device) {
+    constexpr std::int64_t side = 64, least_steps = 8;
+    const kernel_cost of = cost_for(p, device);
+    const std::int64_t elements = pixels * plan.window_stride, bytes = p.input.element_bytes,
+                       outputs = outputs_of_a_group(p);
+    const auto share =
+        static_cast<double>(pixels) / static_cast<double>(output_pixels(p) * p.geometry.groups);
+    double us = 0;
+    if (plan.copies && plan.in_packets)
+        us += us_of(of, {.bytes = static_cast<double>(2 * elements * bytes) + share * input_bytes(p)});
+    else if (plan.copies)
+        us += us_of(of, {.rounds = 1, .staged = static_cast<double>(elements)});
+    const std::int64_t tiles = divide_up(pixels, side) * divide_up(outputs, side),
+                       steps = divide_up(depth(p) * bytes, mma_row_bytes);
+    const double rounds = rounds_of(tiles, device), all = static_cast<double>(tiles * steps);
+    return us + us_of(of, {.bytes = static_cast<double>(elements * bytes + outputs * depth(p) * bytes +
+                                                        pixels * outputs * p.output.element_bytes),
+                           .rounds = rounds,
+                           .steps = std::max(all / device.sm_count,
+                                             static_cast<double>(std::min(steps, least_steps))) /
+                                    rounds});
+}
+
+}  // namespace
+
+plan plan_im2col(const conv_problem& p, const device_traits& device) {
     plan result{};
     result.precision = p.precision;
     result.copies = !windows_are_rows(p);
     result.in_packets = lies_in(p, im2col_unit);
     result.window_stride = im2col_stride(p);
     result.has_sums = !products_are_outputs(p);
-    if (result.copies) result.scratch = output_pixels(p) * result.window_stride * p.input.element_bytes;
-    result.sums = result.scratch;
-    if (result.has_sums) result.scratch += output_pixels(p) * p.output.channels * std::int64_t{sizeof(float)};
+    const std::int64_t of_image = im2col_image_bytes(p), pixels = p.output.height * p.output.width;
+    result.images = p.output.count;
+    if (of_image > 0)
+        result.images = std::clamp<std::int64_t>(im2col_part_bytes / of_image, 1, p.output.count);
+    result.scratch = result.images * of_image;
+    if (result.copies) result.sums = result.images * pixels * result.window_stride * p.input.element_bytes;
+    result.us = part_us(p, result, result.images * pixels, device) *
+                static_cast<double>(p.geometry.groups * divide_up(p.output.count, result.images));
     return result;
 }
 

@@ -41,6 +41,18 @@ constexpr std::int64_t im2col_stride(const conv_problem& p) {
     return (depth(p) + packet - 1) / packet * packet;
 }
 
+/// A part has as many images as fit this, or one.
+inline constexpr std::int64_t im2col_part_bytes = 256 << 20;
+/// More scratch memory `automatic` does not take.
+inline constexpr std::int64_t im2col_most_bytes = std::int64_t{1} << 30;
+
+/// Scratch memory for an image, of a group at a time: its windows where these are copied, and its sums.
+constexpr std::int64_t im2col_image_bytes(const conv_problem& p) {
+    const std::int64_t windows = windows_are_rows(p) ? 0 : im2col_stride(p) * p.input.element_bytes,
+                       sums = products_are_outputs(p) ? 0 : p.output.channels * std::int64_t{sizeof(float)};
+    return p.output.height * p.output.width * (windows + sums);
+}
+
 /// Whether the matrix, of a group at a time, and sums have sizes that can be counted.
 constexpr bool im2col_fits(const conv_problem& p) {
     constexpr std::int64_t most = std::int64_t{1} << 40;

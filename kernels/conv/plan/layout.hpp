@@ -3,6 +3,7 @@
 #include <heddle/conv.hpp>
 #include <heddle/tensor.hpp>
 
+#include <algorithm>
 #include <cstdint>
 
 /// How the tensors of a convolution lie in memory, and the extents of the product that it is. Pure.
@@ -50,6 +51,22 @@ constexpr std::int64_t output_pixels(const conv_problem& p) {
 constexpr std::int64_t outputs_of_a_group(const conv_problem& p) {
     return p.filters.count / p.geometry.groups;
 }
+/// Of the input, where windows meet it.
+constexpr double input_bytes(const conv_problem& p) {
+    const std::int64_t height = std::min(p.input.height, p.output.height * p.filters.height),
+                       width = std::min(p.input.width, p.output.width * p.filters.width);
+    return static_cast<double>(p.input.count * height * width * p.input.channels * p.input.element_bytes);
+}
+/// What is read and written in all.
+constexpr double tensor_bytes(const conv_problem& p) {
+    const auto bytes = [](std::int64_t pixels, const tensor_layout& t) {
+        return static_cast<double>(pixels * t.channels * t.element_bytes);
+    };
+    const bool adds = p.residual.count > 0;
+    return input_bytes(p) + bytes(output_pixels(p), p.output) * (adds ? 2 : 1) +
+           bytes(p.filters.count * p.filters.height * p.filters.width, p.filters);
+}
+
 /// The terms of a sum.
 constexpr std::int64_t depth(const conv_problem& p) {
     return p.filters.height * p.filters.width * p.filters.channels;

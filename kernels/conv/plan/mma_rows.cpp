@@ -1,8 +1,8 @@
 #include "kernels/conv/plan/mma_rows.hpp"
 
+#include "kernels/conv/cost/cost.hpp"
 #include "kernels/conv/plan/mma_sync.hpp"
 #include "kernels/conv/plan/plan.hpp"
-#include "kernels/conv/tuning/tuning.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -20,9 +20,20 @@ plan plan_mma_rows(const conv_problem& p, const device_traits& device) {
     plan result{};
     result.rows_outputs = outputs;
     result.threads = {rows_threads};
-    result.blocks = {
-        std::min(tiles, std::max<std::int64_t>(1, rows_blocks_per_sm * device.sm_count / across)) * across};
+    const std::int64_t workers =
+        std::min(tiles, std::max<std::int64_t>(1, rows_blocks_per_sm * device.sm_count / across));
+    result.blocks = {workers * across};
     result.stores_packets = lies_in(p.output, 16) && p.output.channels % 8 == 0;
+    // A worker copies its filters once, and a patch for each of its tiles.
+    static constexpr kernel_cost cost = cost_of("mma_sync rows");
+    const rows_layout layout(p);
+    const std::int64_t patch = layout.patch_rows * layout.patch_width * layout.copies,
+                       filters = outputs * layout.depth / 16;
+    result.us = us_of(cost, {.bytes = tensor_bytes(p),
+                             .rounds = rounds_of(tiles * across, device),
+                             .steps = static_cast<double>(layout.depth / 16 * outputs / rows_fewest_outputs),
+                             .staged = static_cast<double>(patch) +
+                                       static_cast<double>(filters * workers) / static_cast<double>(tiles)});
     return result;
 }
 

@@ -11,6 +11,7 @@ namespace heddle::kernels::conv {
 
 /// A block's tile of output pixels; a warp has two rows of it.
 inline constexpr int rows_tile_height = 8, rows_tile_width = 16;
+inline constexpr std::int64_t rows_blocks_per_sm = 4;
 inline constexpr int rows_threads = rows_tile_height / 2 * 32;
 
 /// The outputs that a block computes: it is built for 32 and for 64.

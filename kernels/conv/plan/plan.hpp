@@ -19,8 +19,7 @@ struct plan {
     depthwise_kernel depthwise{};
     conv::depthwise_tiling depthwise_tiling{};
     std::size_t kernel = 0;  ///< of the rung's kernels
-    double us = 0;           ///< predicted, beside the rung's other kernels alone
-    static constexpr bool are_rungs_compared = false;
+    double us = 0;           ///< predicted
     frame::tile_schedule schedule{};
     bool stores_packets = false;
     bool in_packets = false;  ///< copies are of 16 bytes
@@ -28,6 +27,7 @@ struct plan {
     int rows_outputs = 0;      ///< of a block of `mma_sync rows`
     std::int64_t scratch = 0;  ///< bytes
     // im2col
+    std::int64_t images = 0;         ///< of a part: parts follow one another in the same scratch memory
     bool copies = true;              ///< windows, of each group
     std::int64_t window_stride = 0;  ///< elements from one to the next
     bool has_sums = false;  ///< in float, that are stored by a kernel of their own, with the epilogue
@@ -53,7 +53,8 @@ plan plan_depthwise(const conv_problem& problem, const device_traits& device);
 plan plan_im2col(const conv_problem& problem, const device_traits& device);
 
 /// Need what src/conv/rungs.cpp says of them (plan/mma_sync.hpp). The last parameter is the kernel's place among those of its kind.
-plan plan_register_tiled(const conv_problem& problem, const device_traits& device, std::size_t kernel);
+plan plan_register_words(const conv_problem& problem, const device_traits& device, std::size_t kernel);
+plan plan_register_fours(const conv_problem& problem, const device_traits& device, std::size_t kernel);
 plan plan_mma_sync(const conv_problem& problem, const device_traits& device, std::size_t kernel);
 plan plan_mma_sync_words(const conv_problem& problem, const device_traits& device, std::size_t kernel);
 plan plan_mma_sync_elements(const conv_problem& problem, const device_traits& device, std::size_t kernel);

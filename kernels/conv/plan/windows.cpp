@@ -1,7 +1,7 @@
 #include "kernels/conv/plan/windows.hpp"
 
+#include "kernels/conv/cost/cost.hpp"
 #include "kernels/conv/plan/plan.hpp"
-#include "kernels/conv/tuning/tuning.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -17,7 +17,6 @@ plan plan_wgmma(const conv_problem& p, const device_traits&) {
 plan plan_persistent(const conv_problem& p, const device_traits& device, std::size_t kernel) {
     constexpr int rows_together = 8;  // of tiles, which share filters and windows in L2
     const tile_shape tile = persistent_kernels[kernel].tile();
-    const tile_cost& cost = costs_of<persistent_kernels>[kernel];
     const auto narrow = [](std::int64_t n) { return static_cast<int>(n); };
     const int tiles = narrow(window_tiles_of(p, tile)), steps = narrow(window_steps_of(p)),
               workers = persistent_kernels[kernel].divides_k ? tiles : std::min(device.sm_count, tiles);
@@ -31,8 +30,10 @@ plan plan_persistent(const conv_problem& p, const device_traits& device, std::si
                        .workers = workers,
                        .whole = tiles,
                        .streams = 0};
-    result.us = static_cast<double>(divide_up(tiles, workers)) *
-                (static_cast<double>(divide_up(steps, tile.blocks)) * cost.step_us + cost.around_us);
+    result.us = us_of(costs_of<persistent_kernels>[kernel], {
+        .bytes = tensor_bytes(p), .rounds = static_cast<double>(divide_up(tiles, workers)),
+        .steps = static_cast<double>(divide_up(steps, tile.blocks))
+    });
     return result;
 }
 
