@@ -34,7 +34,7 @@ class Expectation:
     in_all: bool = False
 
 
-HALVES_WITH_EPILOGUE = r"matmul::fused_kernels, [13]ul>"  # 128x128 and 256x128 of kernels/matmul/kernels.hpp
+HALVES_WITH_EPILOGUE = r"matmul::fused_kernels, 1ul>"  # 128x128 of kernels/matmul/kernels.hpp
 
 EXPECTATIONS = [
     Expectation(r"matmul::register_tiled\b", ["FFMA"]),
@@ -65,8 +65,7 @@ EXPECTATIONS = [
                 may_have_local_memory=True),
     Expectation(r"matmul::skinny<", ["HGMMA", "UTMALDG"], HOPPER),
     Expectation(r"matmul::skinny_tf32<", ["HGMMA", "UTMALDG"], HOPPER),
-    Expectation(r"frame::.*bf16x6_kernel<(true|false), (true|false), true, [12]>", ["HGMMA", "UTMALDG"], HOPPER),
-    Expectation(r"frame::.*bf16x6_kernel<(true|false), (true|false), false, 1>", ["HGMMA", "LDGSTS"], HOPPER),
+    Expectation(r"frame::.*bf16x6_kernel<(true|false), (true|false), [12]>", ["HGMMA", "UTMALDG"], HOPPER),
     Expectation(r"frame::.*tf32_mainloop<", ["HGMMA", "UTMALDG"], HOPPER, may_have_local_memory=True),  # its store
     Expectation(r"frame::.*fp16x3_mainloop\b", ["HGMMA", "UTMALDG"], HOPPER),
     Expectation(r"separable_filter::mma_xy<", ["IMMA", "LDGSTS"], HOPPER),

@@ -11,8 +11,8 @@
 // its rows of A in registers, from where wgmma takes them. Both consumers need B, so a third warpgroup splits it into shared
 // memory; of a pair of blocks, each splits half of B for both. The tensor cores cut sums off instead of rounding them, so a0
 // b0 is summed apart from the small products, and both sums go to a total by FADD. Tiles that fill no round are shared out
-// along k. Needs compute capability 9.0; what its tensor memory accelerator cannot address comes by cp.async. What limits it:
-// splitting and FADD wait for the registers' ports.
+// along k. Needs compute capability 9.0, and operands that its tensor memory accelerator can address, or copies of them. What
+// limits it: splitting and FADD wait for the registers' ports.
 
 #include "kernels/device/ptx/sync.cuh"
 #include "kernels/device/ptx/wgmma.cuh"
@@ -21,6 +21,7 @@
 #include "kernels/matmul/schedule.hpp"
 #include "kernels/matmul/warpgroup.cuh"
 
+#include <cstddef>
 #include <cstdint>
 
 namespace heddle::kernels::matmul {
@@ -28,9 +29,9 @@ namespace {
 
 using namespace bf16x6;
 
-template <bool a_k_major, bool b_k_major, bool by_boxes, int cluster>
-struct bf16x6_kernel : producer<a_k_major, b_k_major, by_boxes, cluster> {
-    using block = producer<a_k_major, b_k_major, by_boxes, cluster>;
+template <bool a_k_major, bool b_k_major, int cluster>
+struct bf16x6_kernel : producer<a_k_major, b_k_major, cluster> {
+    using block = producer<a_k_major, b_k_major, cluster>;
     using block::all, block::shared, block::p, block::thread, block::lane, block::worker, block::rank;
     using block::info_of, block::row_of, block::arrive_by_warp;
     using typename block::a_tile;
@@ -168,32 +169,23 @@ struct bf16x6_kernel : producer<a_k_major, b_k_major, by_boxes, cluster> {
     }
 };
 
-template <bool by_boxes, int cluster>
-void launch_row(const plan& plan, const arguments& arguments, bool a_k_major, bool b_k_major,
-                cudaStream_t stream) {
-    const matrix_view<const float>&a = arguments.a, &b = arguments.b;
-    const batch_strides& batch = arguments.batch;
-    const frame::tile_schedule schedule = schedule_of(plan);
-    with_orders(a_k_major, b_k_major, [&]<bool a_along_k, bool b_along_k>() {
-        using kernel = bf16x6_kernel<a_along_k, b_along_k, by_boxes, cluster>;
-        const float_product p{.a = make_operand<typename kernel::a_tile, by_boxes>(
-                                  a_along_k ? a : transposed(a), batch.count, batch.a),
-                              .b = make_operand<typename kernel::b_tile, by_boxes>(
-                                  b_along_k ? transposed(b) : b, batch.count, batch.b),
-                              .c = make_result(arguments)};
-        frame::launch<kernel>({p, schedule, shared_sums_in(arguments.workspace)}, schedule.workers, stream);
-    });
-}
-
 }  // namespace
 
 void launch_bf16x6(const plan& plan, const arguments& arguments, cudaStream_t stream) {
     const matrix_view<const float>&a = arguments.a, &b = arguments.b;
+    const batch_strides& batch = arguments.batch;
+    const frame::tile_schedule schedule = schedule_of(plan);
     frame::with_row<bf16x6_kernels>(plan.kernel, [&]<std::size_t row>() {
-        constexpr bf16x6_row of = bf16x6_kernels[row];
-        const bool a_k_major = of.by_boxes ? has_tensor_rows(a) : a.col_stride == 1,
-                   b_k_major = of.by_boxes ? !has_tensor_rows(b) : b.row_stride == 1 && b.col_stride != 1;
-        launch_row<of.by_boxes, of.tile.blocks>(plan, arguments, a_k_major, b_k_major, stream);
+        with_orders(has_tensor_rows(a), !has_tensor_rows(b), [&]<bool a_k_major, bool b_k_major>() {
+            using kernel = bf16x6_kernel<a_k_major, b_k_major, bf16x6_kernels[row].tile.blocks>;
+            const float_product p{.a = make_operand<typename kernel::a_tile>(a_k_major ? a : transposed(a),
+                                                                             batch.count, batch.a),
+                                  .b = make_operand<typename kernel::b_tile>(b_k_major ? transposed(b) : b,
+                                                                             batch.count, batch.b),
+                                  .c = make_result(arguments)};
+            frame::launch<kernel>({p, schedule, shared_sums_in(arguments.workspace)}, schedule.workers,
+                                  stream);
+        });
     });
 }
 

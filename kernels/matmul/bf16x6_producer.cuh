@@ -11,7 +11,7 @@
 /// The producer of bf16x6, a warpgroup: it loads A and B, and splits B for the consumers.
 namespace heddle::kernels::matmul::bf16x6 {
 
-template <bool a_k_major, bool b_k_major, bool by_boxes, int cluster_>
+template <bool a_k_major, bool b_k_major, int cluster_>
 struct producer {
     using Work = frame::one_product<float_product, true>;
     static constexpr int cluster = cluster_;
@@ -34,35 +34,22 @@ struct producer {
     int rank = cluster == 1 ? 0 : static_cast<int>(ptx::cluster_rank());
 
     static __device__ void prefetch(const Work& all) {
-        if constexpr (by_boxes) {
-            ptx::prefetch(all.product.a.map);
-            ptx::prefetch(all.product.b.map);
-        }
+        ptx::prefetch(all.product.a.map);
+        ptx::prefetch(all.product.b.map);
     }
 
     static __device__ void init(shared_storage& shared) {
-        constexpr int loads = by_boxes ? 1 : producer_threads;
         constexpr int publishers = cluster == 1 ? producer_threads / warp_size : 1;
         constexpr int consumers = tile::consumers * warpgroup_threads;
         constexpr int consumer_warps = consumers / warp_size;
         for (int stage = 0; stage < stages; ++stage) {
-            ptx::init(&shared.a_full[stage], loads);
+            ptx::init(&shared.a_full[stage], 1);
             ptx::init(&shared.a_empty[stage], consumer_warps);
-            ptx::init(&shared.b_full[stage], loads);
+            ptx::init(&shared.b_full[stage], 1);
             ptx::init(&shared.pieces_full[stage], publishers);
             ptx::init(&shared.pieces_empty[stage], consumers + consumer_warps * (cluster - 1));
         }
         ptx::fence_mbarrier_init();
-    }
-
-    template <class Tile>
-    __device__ void load(unsigned char* to, const operand& from, int position, const step_info& at,
-                         ptx::mbarrier* full) const {
-        if constexpr (!by_boxes)
-            Tile::template load_elements<producer_threads>(to, from, position, at.k * tile::k, at.batch,
-                                                           full);
-        else if (threadIdx.x == 0)
-            Tile::load_boxes(to, from, position, at.k * tile::k, at.batch, full);
     }
 
     __device__ step_info& info_of(int step) const { return shared.steps[step % steps_known]; }
@@ -70,19 +57,19 @@ struct producer {
 
     __device__ void load_a(int step) const {
         const step_info at = info_of(step);
-        if (!at.exists) return;
+        if (!at.exists || threadIdx.x != 0) return;
         const int stage = stage_of(step);
-        if (!by_boxes || threadIdx.x == 0) ptx::wait(&shared.a_empty[stage], parity_of(step) ^ 1);
-        load<a_tile>(shared.a[stage], p.a, row_of(at), at, &shared.a_full[stage]);
+        ptx::wait(&shared.a_empty[stage], parity_of(step) ^ 1);
+        a_tile::load_boxes(shared.a[stage], p.a, row_of(at), at.k * tile::k, at.batch, &shared.a_full[stage]);
     }
 
     /// Into a stage that has been split.
     __device__ void load_b(int step) const {
         const step_info at = info_of(step);
-        if (!at.exists) return;
+        if (!at.exists || threadIdx.x != 0) return;
         const int stage = stage_of(step);
-        load<b_tile>(shared.b[stage], p.b, at.col * tile::n + rank * shared_storage::share_n, at,
-                     &shared.b_full[stage]);
+        b_tile::load_boxes(shared.b[stage], p.b, at.col * tile::n + rank * shared_storage::share_n,
+                           at.k * tile::k, at.batch, &shared.b_full[stage]);
     }
 
     /// Eight elements at a time. Lanes side by side take rows side by side, whose packets are in different banks.

@@ -38,8 +38,8 @@ struct product_facts : matmul_problem {
     bool short_side_lies_along_k;  ///< the operand of C's shorter side, or its copy, is read along k
     bool stores_boxes;             ///< C can be stored by boxes
 
-    double operand_bytes;     ///< A and B of all the batch, once
-    double c_bytes;           ///< the same of C
+    double operand_bytes;  ///< A and B of all the batch, once
+    double c_bytes;        ///< the same of C
     /// lines_of_box_row() of the operands as they were given, and of each copy_kind.
     std::array<double, 3> a_lines, b_lines;
 };

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "kernels/device/ptx/cp_async.cuh"
 #include "kernels/device/ptx/tensor_copy.cuh"
 #include "kernels/device/warpgroup_tile.cuh"
 #include "kernels/matmul/tensor_map.hpp"
@@ -13,12 +12,7 @@ namespace heddle::kernels::matmul {
 /// A or B, with the rows that the tile has.
 struct operand {
     CUtensorMap map{};
-    const float* data = nullptr;
-    std::int64_t row_stride = 0;
-    std::int64_t col_stride = 0;
-    int rows = 0;
-    int cols = 0;
-    std::int64_t batch_stride = 0;
+    bool is_shared = false;  ///< by all products of a batch
 };
 
 /// float32 as the tensor memory accelerator brings it: `extent` along m or n by `depth` along k, in boxes of 32
@@ -34,34 +28,12 @@ struct float_tile {
     /// By one thread.
     static __device__ void load_boxes(unsigned char* to, const operand& from, int position, int k, int batch,
                                       ptx::mbarrier* full) {
-        const int from_batch = from.batch_stride == 0 ? 0 : batch;
+        const int from_batch = from.is_shared ? 0 : batch;
         ptx::arrive_and_expect(full, bytes);
         for (int box = 0; box < boxes; ++box) {
             const int x = (k_major ? k : position) + box * row;
             ptx::load_box(to + box * box_bytes, from.map, x, k_major ? position : k, from_batch, full);
         }
-    }
-
-    /// By the block's first `threads` threads.
-    template <int threads>
-    static __device__ void load_elements(unsigned char* to, const operand& from, int position, int k,
-                                         int batch, ptx::mbarrier* full) {
-        constexpr int across = boxes * row, down = threads / across;
-        static_assert(rows % down == 0 && threads % across == 0);
-        const int x = static_cast<int>(threadIdx.x) % across, first = static_cast<int>(threadIdx.x) / across;
-        const int from_x = (k_major ? k : position) + x, from_first = (k_major ? position : k) + first;
-        const int count = from_x < from.cols ? from.rows - from_first : 0;
-        const float* at =
-            from.data + batch * from.batch_stride + from_first * from.row_stride + from_x * from.col_stride;
-        const std::int64_t stride = down * from.row_stride;
-#pragma unroll 4
-        for (int i = 0; i < rows / down; ++i) {
-            const bool is_inside = i * down < count;
-            ptx::cp_async<4>(packet(to, first + i * down, x / 4) + x % 4 * 4, is_inside ? at : from.data,
-                             is_inside ? 4 : 0);
-            at += stride;
-        }
-        ptx::arrive_after_copies(full);
     }
 
     /// Sixteen bytes of a row; `packet` counts through the boxes.
@@ -101,17 +73,10 @@ struct float_tile {
     };
 };
 
-/// `Tile` is its float_tile; `view` has rows as that has. by_boxes: has_tensor_rows() holds.
-template <class Tile, bool by_boxes>
+/// `Tile` is its float_tile; `view` has rows as that has. Needs has_tensor_rows().
+template <class Tile>
 operand make_operand(const matrix_view<const float>& view, std::int64_t batches, std::int64_t batch_stride) {
-    operand result{.data = view.data,
-                   .row_stride = view.row_stride,
-                   .col_stride = view.col_stride,
-                   .rows = static_cast<int>(view.rows),
-                   .cols = static_cast<int>(view.cols),
-                   .batch_stride = batch_stride};
-    if constexpr (by_boxes) result.map = make_tensor_map(view, Tile::rows, Tile::row, batches, batch_stride);
-    return result;
+    return {make_tensor_map(view, Tile::rows, Tile::row, batches, batch_stride), batch_stride == 0};
 }
 
 }  // namespace heddle::kernels::matmul

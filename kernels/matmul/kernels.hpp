@@ -22,12 +22,11 @@ inline constexpr int step_k = 64;
 inline constexpr auto persistent_kernels = std::to_array<wgmma_kernel>({
     {.name = "persistent 128x256", .consumers = 2, .n = 256, .stages = 4, .can = extra::streams},
     {.name = "persistent 128x128", .consumers = 2, .n = 128, .stages = 6, .can = extra::streams},
-    {.name = "persistent 64x128", .consumers = 1, .n = 128, .stages = 8, .can = extra::streams},
     {.name = "persistent 64x64", .consumers = 1, .n = 64, .stages = 8, .can = extra::streams},
 });
 /// The same kernels by another schedule.
-inline constexpr auto stream_k_names = std::to_array<std::string_view>(
-    {"stream_k 128x256", "stream_k 128x128", "stream_k 64x128", "stream_k 64x64"});
+inline constexpr auto stream_k_names =
+    std::to_array<std::string_view>({"stream_k 128x256", "stream_k 128x128", "stream_k 64x64"});
 static_assert(stream_k_names.size() == persistent_kernels.size());
 
 inline constexpr auto multicast_kernels = std::to_array<wgmma_kernel>({
@@ -38,7 +37,7 @@ inline constexpr auto multicast_kernels = std::to_array<wgmma_kernel>({
 });
 
 /// The widest reads A and B least often. Of the next one the epilogue runs under the other consumer's products. The third is for
-/// products of few tiles, which may be shared: of the widest, registers spill then. The others are for a C of few columns.
+/// products of few tiles, which may be shared: of the widest, registers spill then. The last is for a C of few columns.
 inline constexpr auto fused_kernels = std::to_array<wgmma_kernel>({
     {.name = "fused 128x256", .consumers = 2, .n = 256, .stages = 4, .can = extra::epilogue},
     {.name = "fused 128x128",
@@ -49,8 +48,6 @@ inline constexpr auto fused_kernels = std::to_array<wgmma_kernel>({
      .have = consumers_have::turns,
      .halves = 2},
     {.name = "fused 64x128", .consumers = 1, .n = 128, .stages = 8, .can = extra::both},
-    {.name = "fused 256x128", .consumers = 2, .n = 128, .stages = 4, .can = extra::epilogue, .halves = 2},
-    {.name = "fused 256x64", .consumers = 2, .n = 64, .stages = 4, .can = extra::epilogue, .halves = 2},
     {.name = "fused 128x64", .consumers = 2, .n = 64, .stages = 8, .can = extra::epilogue},
 });
 
@@ -65,9 +62,7 @@ inline constexpr auto tf32_kernels = std::to_array<wgmma_kernel>({
     {.name = "tf32 128x256", .consumers = 2, .n = 256, .stages = 4, .can = extra::both},
     {.name = "tf32 128x192", .consumers = 2, .n = 192, .stages = 5, .can = extra::both},
     {.name = "tf32 128x128", .consumers = 2, .n = 128, .stages = 6, .can = extra::both},
-    {.name = "tf32 64x128", .consumers = 1, .n = 128, .stages = 8, .can = extra::both},
     {.name = "tf32 2x64x128", .consumers = 1, .n = 128, .stages = 8, .cluster = 2, .can = extra::both},
-    {.name = "tf32 64x64", .consumers = 1, .n = 64, .stages = 12, .can = extra::both},
 });
 /// The one with a user's function. Nobody shares its tiles.
 inline constexpr auto tf32_with_function = std::to_array<wgmma_kernel>(
@@ -79,14 +74,13 @@ static_assert(std::ranges::any_of(tf32_kernels, [](const wgmma_kernel& each) {
 inline constexpr int tf32_k = 32;       ///< of a step
 inline constexpr int tf32_narrow = 64;  ///< columns: where no more are left of C, no more are multiplied
 
-/// What loads A and B: boxes that the tensor memory accelerator loads, by one block or a pair, or threads, element by element.
+/// A block, or a pair that shares B.
 struct bf16x6_row {
     std::string_view name;
-    bool by_boxes;
-    tile_shape tile{128, 128};
+    tile_shape tile;
 };
-inline constexpr auto bf16x6_kernels = std::to_array<bf16x6_row>(
-    {{"bf16x6 elements", false}, {"bf16x6 boxes", true}, {"bf16x6 pairs", true, {128, 128, 2}}});
+inline constexpr auto bf16x6_kernels =
+    std::to_array<bf16x6_row>({{"bf16x6 boxes", {128, 128, 1}}, {"bf16x6 pairs", {128, 128, 2}}});
 inline constexpr tile_shape fp16x3_tile{128, 192};
 
 // A block has one tile.
@@ -142,7 +136,6 @@ struct thin_kernel {
     constexpr block_kernel block() const { return {name, m(), n(), 3}; }
 };
 inline constexpr auto thin_kernels = std::to_array<thin_kernel>({
-    {"thin 128x64", 1, 4, 4, 16},
     {"thin 256x32", 2, 2, 4, 16},
     {"thin 256x16", 4, 1, 2, 16},
     {"thin 256x8", 4, 1, 2, 8},
@@ -185,7 +178,6 @@ inline constexpr auto skinny_kernels =
     std::to_array<skinny_kernel>({{"skinny 64x16", 16, 64, 9}, {"skinny 64x64", 64, 64, 6}});
 inline constexpr auto skinny_tf32_kernels = std::to_array<skinny_kernel>({
     {"tf32 skinny 64x16", 16, 32, 11},
-    {"tf32 skinny 64x32", 32, 32, 9},
     {"tf32 skinny 64x64", 64, 32, 7},
 });
 /// The longest that C's shorter side may be.

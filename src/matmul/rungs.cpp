@@ -127,19 +127,12 @@ constexpr auto float_rungs = detail::joined(
                                 is_normwise, plan_tf32x3, launch_tf32x3}}),
     rows_of<float_rung, skinny_float_kernels, plan_skinny_float>(
         skinny,
-        []<std::size_t kernel>() {
-            return needs<rows_in_shared_memory, short_side, rows_for_skinny_float<kernel>>;
-        },
+        []<std::size_t
+               kernel>() { return needs<rows_in_shared_memory, short_side, rows_for_skinny_float<kernel>>; },
         always, launch_skinny_float),
     rows_of<float_rung, bf16x6_kernels, plan_bf16x6>(
-        bf16x6,
-        []<std::size_t kernel>() {
-            if constexpr (bf16x6_kernels[kernel].by_boxes)
-                return needs<hopper, boxes, tiles>;
-            else
-                return needs<hopper, countable, tiles>;
-        },
-        is_exact_as_bf16x6, on_hopper<launch_bf16x6>),
+        bf16x6, []<std::size_t>() { return needs<hopper, boxes, tiles>; }, is_exact_as_bf16x6,
+        on_hopper<launch_bf16x6>),
     std::to_array<float_rung>({{fp16x3, "fp16x3", needs<hopper, no_batch, countable>, is_normwise_alone,
                                 plan_fp16x3, on_hopper<launch_fp16x3>}}),
     rows_of<float_rung, tf32_kernels, plan_tf32>(

@@ -75,7 +75,7 @@ TEST(matmul_tuner, begins_without_a_file) {
 TEST(matmul_tuner, reads_what_it_wrote) {
     const choices_file file;
     const std::string lines =
-        "f16 to f16 1x2x3 rows rows rows beta 0 workspace 0|persistent 64x128\n"
+        "f16 to f16 1x2x3 rows rows rows beta 0 workspace 0|persistent 64x64\n"
         "f32 to f32 1x2x3 rows rows rows beta 0 workspace 0|pipelined 64x64\n";
     file.write(empty_file() + lines);
     const reading from(file);

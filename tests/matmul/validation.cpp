@@ -209,11 +209,9 @@ TEST_F(matmul_options_text, says_which_kernels_there_are) {
     for (const std::string kernel : {"persistent 256x256", "persistent 128", "64x64", "stream_k 64x64"})
         EXPECT_EQ(text_of(halves_, persistent, kernel),
                   "matmul: options.kernel is " + kernel +
-                      ", expected one of persistent 128x256, persistent 128x128, persistent 64x128, "
-                      "persistent 64x64");
-    EXPECT_EQ(
-        text_of(floats_, bf16x6, "square"),
-        "matmul: options.kernel is square, expected one of bf16x6 elements, bf16x6 boxes, bf16x6 pairs");
+                      ", expected one of persistent 128x256, persistent 128x128, persistent 64x64");
+    EXPECT_EQ(text_of(floats_, bf16x6, "square"),
+              "matmul: options.kernel is square, expected one of bf16x6 boxes, bf16x6 pairs");
     EXPECT_EQ(text_of(halves_, skinny, "skinny 64"),  // names of either type are known
               "matmul: options.kernel is skinny 64, expected one of skinny 1x32, skinny 4x32, skinny 16x32, "
               "skinny 64x16, skinny 64x64");

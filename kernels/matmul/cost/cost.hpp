@@ -20,7 +20,7 @@ struct kernel_cost {
 };
 
 struct costs {
-    std::array<kernel_cost, 40> kernels;
+    std::array<kernel_cost, 33> kernels;
 
     double memory_bytes_per_us;
     double l2_bytes_per_us;

@@ -161,7 +161,7 @@ plan plan_skinny_float(const product_facts& p, const device_traits& device, std:
 
 plan plan_bf16x6(const product_facts& p, const device_traits& device, std::size_t kernel) {
     const planning x(p, device);
-    const auto& [name, by_boxes, tile] = bf16x6_kernels[kernel];
+    const tile_shape& tile = bf16x6_kernels[kernel].tile;
     plan result = x.streamed(tile, cost_of<bf16x6_kernels>(x.costs, kernel));
     result.kernel = kernel;
     // The lowest row of tiles takes less time where it has rows for one warpgroup alone, of 64.
@@ -173,7 +173,7 @@ plan plan_bf16x6(const product_facts& p, const device_traits& device, std::size_
                              x.read_us);
     if (x.m <= std::int64_t{tile.m} * (tile.blocks - 1))
         result.us = never_us;  // the second block has nothing
-    if (by_boxes) x.add_copies(p.copies, result);
+    x.add_copies(p.copies, result);
     return result;
 }
 
