@@ -334,7 +334,7 @@ TEST(matmul_why_not, lets_the_other_rungs_run) {
     EXPECT_EQ(refused({16, 16, 16}), rungs{vector});
     EXPECT_EQ(refused({65, 65, 65, element_type::f32, precision::fp32, place::odd}), (rungs{skinny, vector}));
     EXPECT_EQ(refused({16, 16, 16, element_type::f32, precision::fp32, place::apart}),
-              (rungs{pipelined, tma_pipelined, split_k, thin, tf32x3, tf32, vector}));
+              (rungs{pipelined, tma_pipelined, split_k, thin, tf32x3, bf16x6, tf32, vector}));
 
     const product halves{16, 16, 16, element_type::f16};
     EXPECT_EQ(refused({16, 1, 16, element_type::f16}), rungs{});
