@@ -204,6 +204,7 @@ struct tile_kernel {
             const tile_work work = part_of(whole);
             const Product& p = tiles.product();
             if constexpr (Work::is_group) Epilogue::prefetch(p);  // its loads come at once, its stores later
+#pragma unroll 1                                                  // code that runs once comes from memory
             for (int load = work.first * Mainloop::loads; load < work.last * Mainloop::loads;
                  ++load, at.advance()) {
                 ptx::wait(&shared.barriers.empty[at.stage], at.parity ^ 1);
@@ -217,7 +218,9 @@ struct tile_kernel {
                 ptx::wait(&shared.barriers.empty[at.stage], at.parity ^ 1);
     }
 
-    __device__ void wait() { ptx::wait(&shared.barriers.full[at.stage], at.parity); }
+    __device__ void wait() {
+        ptx::wait(&shared.barriers.full[at.stage], at.parity);
+    }
 
     /// This consumer has done with a stage. Where blocks of a cluster fill one another's stages, all of them are told.
     __device__ void release(int stage) {

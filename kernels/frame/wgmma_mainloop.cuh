@@ -67,6 +67,7 @@ struct wgmma_mainloop : mainloop_defaults {
         for (auto& of_half : sums)
 #pragma unroll
             for (float& sum : of_half) sum = 0;
+#pragma unroll 1
         for (int step = 0; step < steps; ++step) {
             const int stage = kernel.at.stage;
             kernel.wait();

@@ -31,14 +31,16 @@ struct product_mainloop : frame::wgmma_mainloop<In, Tile> {
 
     static __device__ void load(storage& to, int stage, const auto& p, const frame::tile_place& from,
                                 ptx::mbarrier* full) {
-        in_order_of(p, [&]<bool a_k_major, bool b_k_major>() {
-            using of_a = a_tile<a_k_major>;
-            using of_b = b_tile<b_k_major>;
-            ptx::arrive_and_expect(full, of_a::bytes + of_b::bytes);
-            const int k = from.load * depth;
-            of_a::template load<1>(to.a[stage], p.a, from.row, k, from.batch * p.a_batch_step, 0, full);
-            of_b::template load<Tile::cluster>(to.b[stage], p.b, from.col, k, from.batch * p.b_batch_step,
-                                               from.rank, full);
+        const int k = from.load * depth;
+        ptx::arrive_and_expect(full, (p.a_k_major ? a_tile<true>::bytes : a_tile<false>::bytes) +
+                                         (p.b_k_major ? b_tile<true>::bytes : b_tile<false>::bytes));
+        in_order(p.a_k_major, [&]<bool k_major>() {
+            a_tile<k_major>::template load<1>(to.a[stage], p.a, from.row, k, from.batch * p.a_batch_step, 0,
+                                              full);
+        });
+        in_order(p.b_k_major, [&]<bool k_major>() {
+            b_tile<k_major>::template load<Tile::cluster>(to.b[stage], p.b, from.col, k,
+                                                          from.batch * p.b_batch_step, from.rank, full);
         });
     }
 

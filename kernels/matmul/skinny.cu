@@ -77,15 +77,23 @@ __global__ void __launch_bounds__(Tile::threads, skinny_blocks_per_sm)
     const auto thread = static_cast<int>(threadIdx.x);
     if (thread >= Tile::consumers) {
         if (thread == Tile::consumers)
+#pragma unroll 1
             for (int step = share.first; step < share.last; ++step, at.advance()) {
                 ptx::mbarrier* const full = &shared.barriers.full[at.stage];
                 ptx::wait(&shared.barriers.empty[at.stage], at.parity ^ 1);
-                in_skinny_order_of<storage>(p, [&]<bool a_k_major, bool b_k_major>() {
-                    using a_tile = storage::template a_tile<a_k_major>;
-                    using b_tile = storage::template b_tile<b_k_major>;
-                    ptx::arrive_and_expect(full, a_tile::bytes + b_tile::bytes);
-                    a_tile::template load<1>(shared.a[at.stage], p.a, share.row, step * Tile::k, 0, 0, full);
-                    b_tile::template load<1>(shared.b[at.stage], p.b, share.col, step * Tile::k, 0, 0, full);
+                ptx::arrive_and_expect(full, sizeof(shared.a[0]) + sizeof(shared.b[0]));
+                in_order(p.a_k_major, [&]<bool k_major>() {
+                    using tile = storage::template a_tile<k_major>;
+                    static_assert(tile::bytes == sizeof(shared.a[0]));
+                    tile::template load<1>(shared.a[at.stage], p.a, share.row, step * Tile::k, 0, 0, full);
+                });
+                in_order(p.b_k_major || !storage::takes_rows_of_b, [&]<bool k_major>() {
+                    using tile = storage::template b_tile<k_major>;
+                    if constexpr (k_major || storage::takes_rows_of_b) {
+                        static_assert(tile::bytes == sizeof(shared.b[0]));
+                        tile::template load<1>(shared.b[at.stage], p.b, share.col, step * Tile::k, 0, 0,
+                                               full);
+                    }
                 });
             }
         ptx::sync_warp();
@@ -101,6 +109,7 @@ __global__ void __launch_bounds__(Tile::threads, skinny_blocks_per_sm)
 #pragma unroll
             for (float& sum : sums) sum = 0;
             int stage_before = 0;
+#pragma unroll 1
             for (int step = 0; step < share.last - share.first; ++step) {
                 ptx::wait(&shared.barriers.full[at.stage], at.parity);
                 const std::uint64_t a = a_tile::descriptor(shared.a[at.stage], 0);

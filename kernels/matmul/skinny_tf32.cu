@@ -91,7 +91,7 @@ __global__ void __launch_bounds__(Tile::threads, skinny_blocks_per_sm)
                                                             share.col + thread % 4 * 2);
     place_in_c.prefetch(p, cluster);
     float sums[Tile::n / 2];
-    multiply_tf32<Tile::n, b_tile>(
+    multiply_tf32<Tile::n, b_tile, false>(
         mine, shared, at, share.last - share.first, sums,
         [&] { ptx::wait(&shared.barriers.full[at.stage], at.parity); },
         [&](int stage) {

@@ -70,7 +70,10 @@ class a_of_thread {
 
 /// What `steps` stages, one at least, say of the first n columns of B's tiles. While the tensor cores multiply one half of a
 /// step, the registers of the other are free. `wait`: for the stage at hand; `release`: this warp has done with a stage.
-template <int n, class B, int tile_m, bool k_major, class Storage, int stages, class Wait, class Release>
+/// from_zeros: sums begin as zeros, and not as the first product. ptxas asks for that where a kernel has several of these loops, and
+/// for the other where it has one: else it runs products one by one (C7515).
+template <int n, class B, bool from_zeros, int tile_m, bool k_major, class Storage, int stages, class Wait,
+          class Release>
 __device__ void multiply_tf32(const a_of_thread<tile_m, k_major>& mine, const Storage& shared,
                               stage_position<stages>& at, int steps, float (&sums)[n / 2], Wait wait,
                               Release release) {
@@ -81,9 +84,9 @@ __device__ void multiply_tf32(const a_of_thread<tile_m, k_major>& mine, const St
         for (int i = 0; i < instructions; ++i)
             mine.read(shared.a[at.stage], half * instructions + i, a[half][i]);
     };
-    // Zeros, as in wgmma_mainloop.cuh.
+    if constexpr (from_zeros)
 #pragma unroll
-    for (float& sum : sums) sum = 0;
+        for (float& sum : sums) sum = 0;
     wait();
     read(0);
     int stage_before = 0;
@@ -93,7 +96,8 @@ __device__ void multiply_tf32(const a_of_thread<tile_m, k_major>& mine, const St
             ptx::wgmma_fence();
 #pragma unroll
             for (int i = 0; i < instructions; ++i)
-                ptx::wgmma_tf32<n>(sums, a[half][i], b + (half * instructions + i) * B::advance, true);
+                ptx::wgmma_tf32<n>(sums, a[half][i], b + (half * instructions + i) * B::advance,
+                                   from_zeros || step > 0 || half > 0 || i > 0);
             ptx::wgmma_commit();
             ptx::wgmma_wait<1>();
         };

@@ -35,12 +35,6 @@ struct tf32_mainloop : frame::mainloop_defaults {
 
     __device__ tf32_mainloop(int group, int thread) : group(group), thread(thread) {}
 
-    /// Calls function.operator()<a_k_major>().
-    template <class Function>
-    static __device__ void in_order(bool a_k_major, Function function) {
-        a_k_major ? function.template operator()<true>() : function.template operator()<false>();
-    }
-
     static __device__ void prefetch(const auto& p) {
         ptx::prefetch(p.a);
         ptx::prefetch(p.b);
@@ -61,7 +55,7 @@ struct tf32_mainloop : frame::mainloop_defaults {
     template <int n>
     __device__ void multiply(auto& kernel, const auto& p, int steps, float (&sums)[1][n / 2]) const {
         in_order(p.a_k_major, [&]<bool a_k_major>() {
-            multiply_tf32<n, b_tile>(
+            multiply_tf32<n, b_tile, true>(
                 a_of_thread<Tile::m, a_k_major>(group, thread), kernel.shared.stages, kernel.at, steps,
                 sums[0], [&] { kernel.wait(); }, [&](int stage) { kernel.release(stage); });
         });

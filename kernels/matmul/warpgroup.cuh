@@ -46,7 +46,12 @@ void with_orders(bool a_k_major, bool b_k_major, Function function) {
                   : function.template operator()<false, false>();
 }
 
-/// The same of a product's orders, on the device.
+/// Calls function.operator()<k_major>().
+template <class Function>
+__device__ void in_order(bool k_major, Function function) {
+    k_major ? function.template operator()<true>() : function.template operator()<false>();
+}
+/// The same of both orders of a product.
 template <class Product, class Function>
 __device__ void in_order_of(const Product& p, Function function) {
     if (p.a_k_major)
