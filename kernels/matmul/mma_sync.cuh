@@ -20,6 +20,7 @@
 #include "kernels/device/vector.cuh"
 #include "kernels/matmul/element.cuh"
 #include "kernels/matmul/mma_operand.cuh"
+#include "kernels/matmul/orders.cuh"
 #include "kernels/matmul/schedule.hpp"
 #include "kernels/matmul/tile_lines.cuh"
 #include <heddle/types.hpp>
@@ -47,6 +48,11 @@ struct mma_tile {
     static constexpr int c_stride =
         n + 8;  ///< of floats: the rows that a warp stores at once are in different banks
     static constexpr int c_bytes = m * c_stride * static_cast<int>(sizeof(float));
+    static constexpr int parts_m = warp_m / 16, parts_n = warp_n / 16;  ///< of a warp, an instruction's each
+
+    /// Where a warp's sums begin.
+    static __device__ int warp_row() { return threadIdx.x / 32 / warps_n * warp_m; }
+    static __device__ int warp_col() { return threadIdx.x / 32 % warps_n * warp_n; }
 };
 
 /// What the epilogue makes of neighbours of a row. It is a call, as it is long.
@@ -93,32 +99,18 @@ __device__ void store_tile(const product<In, Out>& p, const matrix_view<Out>& of
     }
 }
 
-constexpr int stored_at_once = 4;
-
-template <class tile, bool in_packets, class In, class Out, bool a_k_major, bool b_k_major>
-__global__ void __launch_bounds__(tile::threads, tile::blocks)
-    mma_sync(const __grid_constant__ product<In, Out> p, matrix_view<const In> a, matrix_view<const In> b,
-             c_access of_c) {
+/// Adds the products of the tiles at (row, col) to a warp's sums. `storage` has a ring of stages.
+template <class tile, bool in_packets, bool a_k_major, bool b_k_major, class In>
+__device__ void multiply(unsigned char* storage, const matrix_view<const In>& a,
+                         const matrix_view<const In>& b, std::int64_t row, std::int64_t col,
+                         std::int64_t depth, float (&sums)[tile::parts_m][2 * tile::parts_n][4]) {
     using a_operand = operand<tile, tile::m, In, a_k_major>;
     using b_operand = operand<tile, tile::n, In, b_k_major>;
-    extern __shared__ __align__(128) unsigned char storage[];
     const auto a_tile = [&](int stage) { return storage + stage * tile::stage_bytes; };
     const auto b_tile = [&](int stage) { return a_tile(stage) + tile::m * tile::k * 2; };
-
-    // locate
-    a.data = p.a.data + blockIdx.z * p.batch.a;
-    b.data = p.b.data + blockIdx.z * p.batch.b;
-    matrix_view<Out> c = p.c;
-    c.data += blockIdx.z * p.batch.c;
-    const tile_position position = row_by_row(p, tile::n);
-    const std::int64_t row = position.row * tile::m, col = position.col * tile::n, depth = p.a.cols;
-    const int warp = threadIdx.x / 32;
-    const int lane = threadIdx.x % 32;
-    const int warp_row = warp / tile::warps_n * tile::warp_m;
-    const int warp_col = warp % tile::warps_n * tile::warp_n;
+    const int lane = threadIdx.x % 32, warp_row = tile::warp_row(), warp_col = tile::warp_col();
 
     // load
-    if (p.beta != 0) prefetch_tile<tile::threads, tile::m, tile::n, true>(c, row, col);
     const std::int64_t tiles = (depth + tile::k - 1) / tile::k;
     typename a_operand::packets_of_thread a_moved;
     typename b_operand::packets_of_thread b_moved;
@@ -146,8 +138,6 @@ __global__ void __launch_bounds__(tile::threads, tile::blocks)
     }
 
     // compute
-    constexpr int parts_m = tile::warp_m / 16, parts_n = tile::warp_n / 16;
-    float sums[parts_m][2 * parts_n][4] = {};
     int stage = 0;
     for (std::int64_t t = 0; t < tiles; ++t) {
         ptx::cp_async_wait_group<tile::stages - 2>();
@@ -165,24 +155,24 @@ __global__ void __launch_bounds__(tile::threads, tile::blocks)
             // Elements come in parts, each while a part of this tile is multiplied: registers hold one.
             if (!in_packets && next < tiles) load.template operator()<tile::k / 16>(k / 16, next);
             // Lanes 8 i .. 8 i + 7 give the rows of matrix i: A's second is 8 rows below, B's 8 further along k.
-            unsigned as[parts_m][4], bs[parts_n][4];
+            unsigned as[tile::parts_m][4], bs[tile::parts_n][4];
             const int low = lane % 8, second = lane / 8 % 2 * 8, third = lane / 16 * 8;
 #pragma unroll
-            for (int i = 0; i < parts_m; ++i) {
+            for (int i = 0; i < tile::parts_m; ++i) {
                 const int m = warp_row + i * 16 + second + (a_k_major ? low : 0);
                 ptx::load_matrices<!a_k_major>(
                     as[i], a_operand::at(a_tile(stage), m, k + third + (a_k_major ? 0 : low)));
             }
 #pragma unroll
-            for (int j = 0; j < parts_n; ++j) {
+            for (int j = 0; j < tile::parts_n; ++j) {
                 const int n = warp_col + j * 16 + third + (b_k_major ? low : 0);
                 ptx::load_matrices<!b_k_major>(
                     bs[j], b_operand::at(b_tile(stage), n, k + second + (b_k_major ? 0 : low)));
             }
 #pragma unroll
-            for (int i = 0; i < parts_m; ++i)
+            for (int i = 0; i < tile::parts_m; ++i)
 #pragma unroll
-                for (int j = 0; j < parts_n; ++j) {
+                for (int j = 0; j < tile::parts_n; ++j) {
                     ptx::mma<In>(sums[i][2 * j], as[i], bs[j][0], bs[j][1]);
                     ptx::mma<In>(sums[i][2 * j + 1], as[i], bs[j][2], bs[j][3]);
                 }
@@ -191,14 +181,37 @@ __global__ void __launch_bounds__(tile::threads, tile::blocks)
         }
         stage = stage + 1 == tile::stages ? 0 : stage + 1;
     }
+}
+
+constexpr int stored_at_once = 4;
+
+/// How A and B lie is part of the loads from shared memory, so each of four orders has a loop of its own.
+template <class tile, bool in_packets, class In, class Out>
+__global__ void __launch_bounds__(tile::threads, tile::blocks)
+    mma_sync(const __grid_constant__ product<In, Out> p, matrix_view<const In> a, matrix_view<const In> b,
+             bool a_k_major, bool b_k_major, c_access of_c) {
+    extern __shared__ __align__(128) unsigned char storage[];
+    a.data = p.a.data + blockIdx.z * p.batch.a;
+    b.data = p.b.data + blockIdx.z * p.batch.b;
+    matrix_view<Out> c = p.c;
+    c.data += blockIdx.z * p.batch.c;
+    const tile_position position = row_by_row(p, tile::n);
+    const std::int64_t row = position.row * tile::m, col = position.col * tile::n;
+    const int lane = threadIdx.x % 32, warp_row = tile::warp_row(), warp_col = tile::warp_col();
+    if (p.beta != 0) prefetch_tile<tile::threads, tile::m, tile::n, true>(c, row, col);
+
+    float sums[tile::parts_m][2 * tile::parts_n][4] = {};
+    in_orders(a_k_major, b_k_major, [&]<bool a_major, bool b_major>() {
+        multiply<tile, in_packets, a_major, b_major>(storage, a, b, row, col, p.a.cols, sums);
+    });
 
     // store
     ptx::sync_threads();  // all have read the last stage
     float* const of_tile = reinterpret_cast<float*>(storage);
 #pragma unroll
-    for (int i = 0; i < parts_m; ++i)
+    for (int i = 0; i < tile::parts_m; ++i)
 #pragma unroll
-        for (int j = 0; j < 2 * parts_n; ++j)
+        for (int j = 0; j < 2 * tile::parts_n; ++j)
 #pragma unroll
             for (int half = 0; half < 2; ++half) {
                 const int r = warp_row + i * 16 + lane / 4 + half * 8, c = warp_col + j * 8 + lane % 4 * 2;
@@ -225,22 +238,15 @@ void launch_tile(const plan& plan, const product<In, Out>& all, cudaStream_t str
     const auto bytes = [](std::int64_t stages) {
         return std::max<std::size_t>(static_cast<std::size_t>(stages) * tile::stage_bytes, tile::c_bytes);
     };
-    const auto with = [&]<bool a_major, bool b_major>() {
-        for_each_grid(all, {tile_count(all, tile::m, tile::n)},
-                      [&](const launch_extents& grid, const product<In, Out>& p) {
-                          launch({.blocks = grid,
-                                  .threads = {tile::threads},
-                                  .shared_bytes = bytes(
-                                      std::min<std::int64_t>(tile::stages, divide_up(p.a.cols, tile::k))),
-                                  .shared_limit = bytes(tile::stages),
-                                  .stream = stream},
-                                 mma_sync<tile, in_packets, In, Out, a_major, b_major>, p, a, b, plan.of_c);
-                      });
-    };
-    if (a_k_major)
-        b_k_major ? with.template operator()<true, true>() : with.template operator()<true, false>();
-    else
-        b_k_major ? with.template operator()<false, true>() : with.template operator()<false, false>();
+    for_each_grid(
+        all, {tile_count(all, tile::m, tile::n)}, [&](const launch_extents& grid, const product<In, Out>& p) {
+            launch({.blocks = grid,
+                    .threads = {tile::threads},
+                    .shared_bytes = bytes(std::min<std::int64_t>(tile::stages, divide_up(p.a.cols, tile::k))),
+                    .shared_limit = bytes(tile::stages),
+                    .stream = stream},
+                   mma_sync<tile, in_packets, In, Out>, p, a, b, a_k_major, b_k_major, plan.of_c);
+        });
 }
 
 template <class In, class Out>

@@ -5,6 +5,7 @@
 #include "kernels/device/warpgroup_tile.cuh"
 #include "kernels/frame/tensor_product.hpp"
 #include "kernels/matmul/launch.hpp"
+#include "kernels/matmul/orders.cuh"
 #include "kernels/matmul/tensor_map.hpp"
 #include "kernels/matmul/warpgroup_sums.cuh"
 
@@ -34,32 +35,6 @@ template <int n, class Out>
 __device__ void store_from_registers(const tensor_product<Out>& p, int row, int col,
                                      const float (&sums)[n / 2]) {
     store<n>(result_of(p), row + row_of_thread(0), col + col_of_thread(), sums);
-}
-
-/// Calls function.operator()<a_k_major, b_k_major>().
-template <class Function>
-void with_orders(bool a_k_major, bool b_k_major, Function function) {
-    if (a_k_major)
-        b_k_major ? function.template operator()<true, true>() : function.template operator()<true, false>();
-    else
-        b_k_major ? function.template operator()<false, true>()
-                  : function.template operator()<false, false>();
-}
-
-/// Calls function.operator()<k_major>().
-template <class Function>
-__device__ void in_order(bool k_major, Function function) {
-    k_major ? function.template operator()<true>() : function.template operator()<false>();
-}
-/// The same of both orders of a product.
-template <class Product, class Function>
-__device__ void in_order_of(const Product& p, Function function) {
-    if (p.a_k_major)
-        p.b_k_major ? function.template operator()<true, true>()
-                    : function.template operator()<true, false>();
-    else
-        p.b_k_major ? function.template operator()<false, true>()
-                    : function.template operator()<false, false>();
 }
 
 /// The product without its tensor maps, which depend on the kernel's tiles.

@@ -1,0 +1,36 @@
+#pragma once
+
+/// How A and B lie, of which loops along k are made: a value becomes a constant.
+namespace heddle::kernels::matmul {
+
+/// Calls function.operator()<a_k_major, b_k_major>().
+template <class Function>
+void with_orders(bool a_k_major, bool b_k_major, Function function) {
+    if (a_k_major)
+        b_k_major ? function.template operator()<true, true>() : function.template operator()<true, false>();
+    else
+        b_k_major ? function.template operator()<false, true>()
+                  : function.template operator()<false, false>();
+}
+
+/// The same on the device.
+template <class Function>
+__device__ void in_orders(bool a_k_major, bool b_k_major, Function function) {
+    if (a_k_major)
+        b_k_major ? function.template operator()<true, true>() : function.template operator()<true, false>();
+    else
+        b_k_major ? function.template operator()<false, true>()
+                  : function.template operator()<false, false>();
+}
+template <class Product, class Function>
+__device__ void in_order_of(const Product& p, Function function) {
+    in_orders(p.a_k_major, p.b_k_major, function);
+}
+
+/// Calls function.operator()<k_major>(), on the device.
+template <class Function>
+__device__ void in_order(bool k_major, Function function) {
+    k_major ? function.template operator()<true>() : function.template operator()<false>();
+}
+
+}  // namespace heddle::kernels::matmul
