@@ -59,6 +59,27 @@ TYPED_TEST(conv_correctness, takes_a_workspace) {
         }
 }
 
+using conv_im2col = test::conv_device<test::conv_types<half, half>>;
+
+/// Parts of as many images as scratch memory takes, and a last one of fewer; with and without sums.
+TEST_F(conv_im2col, lays_out_many_images_in_parts) {
+    const conv_shape s{4000, 16, 16, 32, 2, 3, 3, {.padding = test::around(1), .groups = 2}};
+    operands p(s);
+    for (const test::conv_terms& terms : {test::conv_terms{}, test::all_terms}) {
+        const conv_options options{.geometry = s.geometry, .algorithm = conv_algorithm::im2col};
+        const std::int64_t bytes =
+            conv_workspace_bytes(p.problem(options, terms), traits_of(current_device()), options.algorithm);
+        EXPECT_LE(bytes, 4096 + (256 << 20));
+        EXPECT_LT(bytes, s.count * 16 * 16 * 144 * std::int64_t{sizeof(half)});
+        p.prepare_output(0);
+        conv<half>(p.input.tensor(), p.filters.filters(), p.output.tensor(), p.epilogue(terms), *stream,
+                   options);
+        stream->synchronize();
+        ASSERT_NO_FATAL_FAILURE(p.expect_close(p.expected(options), options, terms));
+        p.expect_intact();
+    }
+}
+
 TYPED_TEST(conv_correctness, gives_the_same_bits_in_a_graph) {
     using Out = TypeParam::Out;
     using In = TypeParam::In;
