@@ -1,17 +1,16 @@
 #pragma once
 
-#include "kernels/device/launch.hpp"
 #include "kernels/device/pipeline.cuh"
 #include "kernels/device/ptx/cluster.cuh"
-#include "kernels/device/ptx/grid_dependency.cuh"
 #include "kernels/device/ptx/sync.cuh"
 #include "kernels/device/ptx/warpgroup.cuh"
 #include "kernels/device/warp_reduce.cuh"
 #include "kernels/device/warpgroup_tile.cuh"
 #include "kernels/frame/cluster_sums.cuh"
 #include "kernels/frame/sum_exchange.cuh"
+#include "kernels/frame/tile_loop.cuh"
 #include "kernels/frame/tile_scheduler.hpp"
-#include <heddle/error.hpp>
+#include "kernels/frame/work.cuh"
 
 #include <algorithm>
 
@@ -35,8 +34,6 @@
 ///              store<n>(...)         from a consumer's sums to C
 ///              end(thread)           after a consumer's last tile
 ///   Work       the products and their tiles: one_product or product_group
-///
-/// The kernel itself, tile_loop, also takes a class that has produce() and consume() of its own, as bf16x6 has.
 ///
 /// Named barriers: 0 is sync_threads(); from 1 on each consumer has one for itself; one more is for the set-up.
 namespace heddle::kernels::frame {
@@ -84,50 +81,6 @@ struct sums_place {
 /// The first named barrier that the frame does not use.
 template <class Tile>
 inline constexpr int first_free_barrier = Tile::consumers + 2;
-
-/// The tiles of one product: `whole` ones, and where the kernel `streams` those that several workers share.
-template <class Product_, bool streams>
-struct one_product {
-    using Product = Product_;
-    static constexpr bool is_group = false;
-    Product product;
-    tile_schedule schedule;
-    shared_sums sums;
-
-    class walker {
-      public:
-        __device__ walker(const one_product& all, int index)
-            : product_(all.product), tiles_(all.schedule, index) {}
-        __device__ bool next(tile_work& work) { return tiles_.next(work); }
-        __device__ const Product& product() const { return product_; }
-
-      private:
-        const Product& product_;
-        tile_worker<streams> tiles_;
-    };
-};
-
-/// The tiles of several products, all whole.
-template <class Product_, int most>
-struct product_group {
-    using Product = Product_;
-    static constexpr bool is_group = true;
-    Product products[most];
-    grouped_schedule<most> schedule;
-
-    class walker {
-      public:
-        __device__ walker(const product_group& all, int index)
-            : products_(all.products), tiles_(all.schedule, index) {}
-        __device__ bool next(tile_work& work) { return tiles_.next(index_, work); }
-        __device__ const Product& product() const { return products_[index_]; }
-
-      private:
-        const Product* products_;
-        grouped_worker<most> tiles_;
-        int index_ = 0;
-    };
-};
 
 template <class Mainloop, class Epilogue, class Work_>
 struct tile_kernel {
@@ -316,69 +269,5 @@ struct tile_kernel {
         Epilogue::end(thread);
     }
 };
-
-// A user's file may be compiled for other architectures too. They have no wgmma: there the kernel is empty, and of one
-// thread, by which is_compiled() knows it.
-#if !defined(__CUDA_ARCH__) || defined(__CUDA_ARCH_FEAT_SM90_ALL)
-template <class Kernel>
-inline constexpr int launch_threads = Kernel::threads;
-#else
-template <class Kernel>
-inline constexpr int launch_threads = 1;
-#endif
-
-/// `Kernel` is a tile_kernel, or a class that has the same members for this.
-template <class Kernel>
-__global__ void __launch_bounds__(launch_threads<Kernel>, 1)
-    tile_loop(const __grid_constant__ typename Kernel::Work all) {
-#ifdef __CUDA_ARCH_FEAT_SM90_ALL
-    extern __shared__ __align__(1024) unsigned char storage[];
-    auto& shared = *reinterpret_cast<typename Kernel::shared_storage*>(storage);
-    if (threadIdx.x == warpgroup_threads) Kernel::prefetch(all);
-    if (threadIdx.x == 0) Kernel::init(shared);
-    const bool produces = threadIdx.x < warpgroup_threads;
-    if constexpr (Kernel::cluster > 1 || Kernel::producer_threads > 1) {
-        ptx::sync_cluster<Kernel::cluster>();
-    } else {  // the producer, who set the barriers up, waits for nobody
-        constexpr int barrier = Kernel::threads / warpgroup_threads;  // behind those of the consumers
-        constexpr int threads = warp_size + Kernel::threads - warpgroup_threads;
-        if (threadIdx.x < warp_size)
-            ptx::arrive_threads(barrier, threads);
-        else if (!produces)
-            ptx::sync_threads(barrier, threads);
-    }
-    ptx::let_next_grid_begin();
-    ptx::wait_for_grids_before();
-
-    if (produces) {
-        ptx::release_registers<Kernel::producer_registers>();
-        if (threadIdx.x < Kernel::producer_threads) Kernel{all, shared}.produce();
-        ptx::sync_warp();
-    } else {
-        ptx::claim_registers<Kernel::consumer_registers>();
-        Kernel{all, shared}.consume();
-    }
-#endif
-}
-
-/// Whether the current device, of compute capability 9.0, has this kernel with something in it.
-template <class Kernel>
-bool is_compiled() {
-    cudaFuncAttributes attributes{};
-    check(cudaFuncGetAttributes(&attributes, tile_loop<Kernel>));
-    return attributes.maxThreadsPerBlock >= Kernel::threads;
-}
-
-template <class Kernel>
-void launch(const typename Kernel::Work& all, int workers, cudaStream_t stream) {
-    kernels::launch({.blocks = {workers * Kernel::cluster},
-                     .threads = {Kernel::threads},
-                     .shared_bytes = sizeof(typename Kernel::shared_storage),
-                     .shared_limit = sizeof(typename Kernel::shared_storage),
-                     .stream = stream,
-                     .cluster = Kernel::cluster,
-                     .begins_early = true},
-                    tile_loop<Kernel>, all);
-}
 
 }  // namespace heddle::kernels::frame

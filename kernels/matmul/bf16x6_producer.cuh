@@ -4,7 +4,9 @@
 #include "kernels/device/ptx/sync.cuh"
 #include "kernels/device/ptx/warpgroup.cuh"
 #include "kernels/device/warp_reduce.cuh"
-#include "kernels/frame/warp_specialized.cuh"
+#include "kernels/frame/sum_exchange.cuh"
+#include "kernels/frame/tile_loop.cuh"
+#include "kernels/frame/work.cuh"
 #include "kernels/matmul/bf16x6.cuh"
 #include "kernels/matmul/float_tile.cuh"
 
