@@ -32,24 +32,41 @@ launch_extents blocks_for(std::int64_t count) {
     return {std::min((count - 1) / threads + 1, max_grid_x)};
 }
 
-/// A thread copies `width` neighbouring channels of a tap of a window.
-template <int width, class In, class Out>
+/// A thread copies a packet of a row: of channels of one tap, or of elements of several.
+template <bool of_one_tap, class In, class Out>
 __global__ void __launch_bounds__(threads)
     lay_out(const __grid_constant__ arguments<In, Out> a, const __grid_constant__ geometry g,
             const __grid_constant__ index_division by_packets, std::int64_t group, In* rows,
             std::int64_t stride) {
+    constexpr int width = max_vector_bytes / static_cast<int>(sizeof(In));
     using packet = vector<In, width>;
     const std::int64_t step = std::int64_t{gridDim.x} * threads, end = g.pixels * by_packets.divisor;
     for (std::int64_t i = std::int64_t{blockIdx.x} * threads + threadIdx.x; i < end; i += step) {
         const std::int64_t pixel = by_packets.quotient(i), j = (i - pixel * by_packets.divisor) * width;
         const window<In> from = window_of(a, g.place_of_pixel(pixel), group);
-        const tap_place at = g.place_of_tap(j);
-        const std::int64_t y = from.y + at.r * a.geometry.dilation.y,
-                           x = from.x + at.s * a.geometry.dilation.x;
+        tap_place at = g.place_of_tap(j);
+        /// Where the tap's channels lie; null outside the image.
+        const auto channels_of_tap = [&]() -> const In* {
+            const std::int64_t y = from.y + at.r * a.geometry.dilation.y,
+                               x = from.x + at.s * a.geometry.dilation.x;
+            const bool is_inside = y >= 0 && y < a.input.height && x >= 0 && x < a.input.width;
+            return is_inside ? from.image + y * a.input.row_stride + x * a.input.col_stride : nullptr;
+        };
+        const In* channels = channels_of_tap();
         packet values{};
-        if (y >= 0 && y < a.input.height && x >= 0 && x < a.input.width)
-            values = *reinterpret_cast<const packet*>(from.image + y * a.input.row_stride +
-                                                      x * a.input.col_stride + at.channel);
+        if constexpr (of_one_tap) {
+            if (channels != nullptr) values = *reinterpret_cast<const packet*>(channels + at.channel);
+        } else {
+#pragma unroll
+            for (int e = 0; e < width; ++e) {
+                if (j + e >= g.depth) break;
+                if (channels != nullptr) values[e] = channels[at.channel];
+                if (++at.channel < a.filters.channels) continue;
+                at.channel = 0;
+                if (++at.s == a.filters.width) at.s = 0, ++at.r;
+                channels = channels_of_tap();
+            }
+        }
         *reinterpret_cast<packet*>(rows + pixel * stride + j) = values;
     }
 }
@@ -71,13 +88,14 @@ template <class In, class Out>
 void launch_lay_out(const plan& plan, const arguments<In, Out>& a, std::int64_t group, In* rows,
                     cudaStream_t stream) {
     const geometry g(a);
-    const auto with = [&]<int width>() {
-        const std::int64_t packets = g.depth / width, count = g.pixels * packets;
-        launch({.blocks = blocks_for(count), .threads = {threads}, .stream = stream}, lay_out<width, In, Out>,
-               a, g, index_division(packets, count), group, rows, plan.window_stride);
-    };
     constexpr int packet = max_vector_bytes / static_cast<int>(sizeof(In));
-    plan.in_packets ? with.template operator()<packet>() : with.template operator()<1>();
+    const auto with = [&]<bool of_one_tap>() {
+        const std::int64_t packets = plan.window_stride / packet, count = g.pixels * packets;
+        launch({.blocks = blocks_for(count), .threads = {threads}, .stream = stream},
+               lay_out<of_one_tap, In, Out>, a, g, index_division(packets, count), group, rows,
+               plan.window_stride);
+    };
+    plan.in_packets ? with.template operator()<true>() : with.template operator()<false>();
 }
 
 template <class In, class Out>
