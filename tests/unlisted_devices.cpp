@@ -222,7 +222,7 @@ std::vector<P> of_every_type(const auto& shapes) {
 TEST(unlisted_devices, runs_products_of_matrices) {
     auto all = of_every_type<matmul_problem>(products);
     also(all, [](auto& p) { p.a.row_stride *= 2, p.a.col_stride *= 2; });
-    also(all, [](auto& p) { p.a.alignment = p.b.alignment = p.c.alignment = p.a.element_bytes; });
+    also(all, [](auto& p) { p.a.offset = p.b.offset = p.c.offset = p.a.element_bytes; });
     std::vector<linear_gradient_problem> gradients;
     for (const matmul_problem& p : all)
         if (p.result == p.operands) gradients.push_back({p});

@@ -73,7 +73,6 @@ kernels::matmul::product<In, Out> described(matrix_view<const In> a, matrix_view
 
 template <class In, class Out>
 matmul_problem problem_of(const kernels::matmul::product<In, Out>& p, const matmul_options& options) {
-    using kernels::matmul::layout_of;
     return {.a = layout_of(p.a),
             .b = layout_of(p.b),
             .c = layout_of(p.c),
