@@ -86,11 +86,11 @@ inline void validate_bytes(const char* operation, const char* name, const dimens
 }
 
 template <class T>
-void validate(const char* operation, const char* name, const vector_view<T>& v) {
+void validate(const char* operation, const char* name, const vector_view<T>& v, bool have_elements = true) {
     require(v.size >= 0, operation, {name, "size"}, v.size, "zero or more");
     require(v.size <= 1 || v.stride >= 1, operation, {name, "stride"}, v.stride, "one or more");
     validate_bytes(operation, name, {v.size, v.stride, "size", "stride"}, {0, 0, "", ""}, sizeof(T));
-    if (v.size > 0) validate_pointer(operation, name, v.data);
+    if (v.size > 0 && have_elements) validate_pointer(operation, name, v.data);
 }
 
 /// No two elements may share an address: the stride of one dimension must step over all of the other.
@@ -113,9 +113,9 @@ void validate_layout(const char* operation, const char* name, const matrix_view<
 }
 
 template <class T>
-void validate(const char* operation, const char* name, const matrix_view<T>& m) {
+void validate(const char* operation, const char* name, const matrix_view<T>& m, bool have_elements = true) {
     validate_layout(operation, name, m);
-    if (m.rows > 0 && m.cols > 0) validate_pointer(operation, name, m.data);
+    if (m.rows > 0 && m.cols > 0 && have_elements) validate_pointer(operation, name, m.data);
 }
 
 /// Whether a view that a call may leave out is there.

@@ -59,6 +59,35 @@ std::vector<P> of_matrices() {
     return all;
 }
 
+constexpr std::int64_t matrices[][2] = {{0, 0},       {0, 9},     {7, 0},      {1, 1},       {3, 5},
+                                        {17, 33},     {64, 64},   {9, 1},      {1000, 3},    {4096, 4096},
+                                        {100003, 12}, {4, 65536}, {16, 65537}, {2, 1 << 20}, {1 << 20, 8},
+                                        {1, many},    {many, 1}};
+
+/// How matrices of each shape may lie: in packets, off them, with gaps, by columns.
+template <int... bytes>
+std::vector<matrix_layout> layouts() {
+    std::vector<matrix_layout> all;
+    for (const auto& [rows, cols] : matrices)
+        for (const std::int64_t size : {bytes...})
+            all.insert(all.end(), {{rows, cols, (cols + 15) / 16 * 16, 1, size},
+                                   {rows, cols, cols, 1, size, size},
+                                   {rows, cols, cols * 3, 3, size},
+                                   {rows, cols, 1, rows, size}});
+    return all;
+}
+
+/// Problems whose operands lie alike.
+template <class P>
+std::vector<P> of_rows(std::initializer_list<matrix_layout P::*> operands) {
+    std::vector<P> all;
+    for (const matrix_layout& lies : layouts<2, 4>()) {
+        all.emplace_back();
+        for (const auto operand : operands) all.back().*operand = lies;
+    }
+    return all;
+}
+
 template <class P>
 std::vector<P> of_rows() {
     std::vector<P> all = of_matrices<P, 2>();
@@ -73,8 +102,10 @@ std::vector<P> of_rows() {
 TEST(unlisted_devices, runs_operations_on_rows) {
     expect_rungs(of_rows<loss_problem>(), loss_algorithm::naive);
     expect_rungs(of_rows<norm_problem>(), norm_algorithm::naive);
-    expect_rungs(of_rows<softmax_problem>(), softmax_algorithm::naive);
-    expect_rungs(of_rows<softmax_gradient_problem>(), softmax_gradient_algorithm::naive);
+    expect_rungs(of_rows({&softmax_problem::x, &softmax_problem::y}), softmax_algorithm::naive);
+    expect_rungs(
+        of_rows({&softmax_gradient_problem::y, &softmax_gradient_problem::dy, &softmax_gradient_problem::dx}),
+        softmax_gradient_algorithm::naive);
     auto gradients = of_rows<norm_gradient_problem>();
     also(gradients, [](auto& p) { p.has_column_sums = p.has_scratch = false; });
     expect_rungs(gradients, norm_gradient_algorithm::naive);

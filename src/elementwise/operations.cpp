@@ -107,13 +107,13 @@ void require_steps_forward(const char* operation, const detail::operand& input) 
 
 template <class Word>
 void validate_operands(const char* operation, std::span<const detail::operand> operands,
-                       detail::zero_strides of_inputs) {
+                       detail::zero_strides of_inputs, bool have_elements) {
     const detail::operand& output = operands.back();
     const auto validate_view = [&](const detail::operand& o) {
         if (o.is_vector)
-            detail::validate(operation, o.name, as_vector<Word>(o));
+            detail::validate(operation, o.name, as_vector<Word>(o), have_elements);
         else
-            detail::validate(operation, o.name, as_matrix<Word>(o));
+            detail::validate(operation, o.name, as_matrix<Word>(o), have_elements);
     };
     validate_view(output);
     for (const detail::operand& input : operands.first(operands.size() - 1)) {
@@ -127,8 +127,9 @@ void validate_operands(const char* operation, std::span<const detail::operand> o
         const bool in_place = data == output.view.data &&
                               (rows <= 1 || row_stride == output.view.row_stride) &&
                               (cols <= 1 || col_stride == output.view.col_stride);
-        detail::require(in_place || !detail::overlap(detail::footprint_of(as_matrix<Word>(reached)),
-                                                     detail::footprint_of(as_matrix<Word>(output))),
+        detail::require(in_place || !have_elements ||
+                            !detail::overlap(detail::footprint_of(as_matrix<Word>(reached)),
+                                             detail::footprint_of(as_matrix<Word>(output))),
                         operation, output.name, "a view that overlaps an input in part",
                         "exactly {} or apart from it", input.name);
     }
@@ -161,18 +162,18 @@ std::size_t size_of(element_type type) {
 }
 
 void validate_elementwise(const char* operation, std::span<const operand> operands, std::size_t element_bytes,
-                          zero_strides of_inputs) {
+                          zero_strides of_inputs, bool have_elements) {
     switch (element_bytes) {
         case 1:
-            return validate_operands<word<1>>(operation, operands, of_inputs);
+            return validate_operands<word<1>>(operation, operands, of_inputs, have_elements);
         case 2:
-            return validate_operands<word<2>>(operation, operands, of_inputs);
+            return validate_operands<word<2>>(operation, operands, of_inputs, have_elements);
         case 4:
-            return validate_operands<word<4>>(operation, operands, of_inputs);
+            return validate_operands<word<4>>(operation, operands, of_inputs, have_elements);
         case 8:
-            return validate_operands<word<8>>(operation, operands, of_inputs);
+            return validate_operands<word<8>>(operation, operands, of_inputs, have_elements);
         case 16:
-            return validate_operands<word<16>>(operation, operands, of_inputs);
+            return validate_operands<word<16>>(operation, operands, of_inputs, have_elements);
         default:
             throw unsupported(detail::format("{}: elements must have 1, 2, 4, 8 or 16 bytes{}", operation,
                                              facts({fact("element_bytes", element_bytes)}).given()));

@@ -11,15 +11,16 @@ namespace heddle::detail {
 /// Whether inputs may have strides of 0: one row, column or element in the place of all.
 enum class zero_strides { refused, allowed };
 
-/// What heddle's elementwise operations and their CPU siblings ask of their arguments.
+/// What heddle's elementwise operations and their CPU siblings ask of their arguments; without elements, of their shapes and
+/// strides alone.
 void validate_elementwise(const char* operation, std::span<const operand> operands, std::size_t element_bytes,
-                          zero_strides of_inputs = zero_strides::refused);
+                          zero_strides of_inputs = zero_strides::refused, bool have_elements = true);
 
 /// y has the shape of x, and is exactly x or apart from it.
 template <class Input, class Output>
-void validate_unary(const char* operation, const Input& x, const Output& y) {
+void validate_unary(const char* operation, const Input& x, const Output& y, bool have_elements = true) {
     const operand operands[] = {operand_of("x", x), operand_of("y", y)};
-    validate_elementwise(operation, operands, sizeof(*y.data));
+    validate_elementwise(operation, operands, sizeof(*y.data), zero_strides::refused, have_elements);
 }
 
 void validate_scalars(const char* operation, const elementwise_call& call);
