@@ -101,13 +101,16 @@ std::vector<P> of_rows() {
 
 TEST(unlisted_devices, runs_operations_on_rows) {
     expect_rungs(of_rows<loss_problem>(), loss_algorithm::naive);
-    expect_rungs(of_rows<norm_problem>(), norm_algorithm::naive);
+    expect_rungs(of_rows({&norm_problem::x, &norm_problem::y}), norm_algorithm::naive);
     expect_rungs(of_rows({&softmax_problem::x, &softmax_problem::y}), softmax_algorithm::naive);
     expect_rungs(
         of_rows({&softmax_gradient_problem::y, &softmax_gradient_problem::dy, &softmax_gradient_problem::dx}),
         softmax_gradient_algorithm::naive);
-    auto gradients = of_rows<norm_gradient_problem>();
-    also(gradients, [](auto& p) { p.has_column_sums = p.has_scratch = false; });
+    using gradient = norm_gradient_problem;
+    auto gradients = of_rows({&gradient::x, &gradient::dy, &gradient::dx});
+    also(gradients, &gradient::has_scratch, {false});
+    for (gradient& p : gradients)
+        if (p.has_scratch) p.dgamma.size = p.x.cols;
     expect_rungs(gradients, norm_gradient_algorithm::naive);
 }
 

@@ -216,14 +216,14 @@ std::vector<pure_function> pure_functions() {
     add("select", [](size n, device d) { return select(scan_problem{n}, d); });
     add("select", [](size n, device d) { return select(histogram_problem{n}, d); });
     add("select", [](size n, device d) { return select(softmax_problem{{n, 2, 4, 2}, {n, 2, 4, 2}}, d); });
-    add("select", [](size n, device d) { return select(norm_problem{n, 2, false}, d); });
+    add("select", [](size n, device d) { return select(norm_problem{{n, 2}, {n, 2}}, d); });
     add("select", [](size n, device d) { return select(loss_problem{n, 2, false}, d); });
     add("select", [](size n, device d) {
         return select(softmax_gradient_problem{{n, 2}, {n, 2}, {n, 2}}, d);
     });
-    add("select", [](size n, device d) { return select(norm_gradient_problem{n, 2}, d); });
+    add("select", [](size n, device d) { return select(norm_gradient_problem{{n, 2}, {n, 2}}, d); });
     add("norm_gradient_workspace_bytes", [](size n, device d) {
-        return norm_gradient_workspace_bytes({n, 2}, d);
+        return norm_gradient_workspace_bytes({{n, 2}, {n, 2}}, d);
     });
     add("select", [](size n, device d) { return select(transpose_problem{n, 2}, d); });
     add("select", [](size n, device d) { return select(random_problem{n, 2}, d); });

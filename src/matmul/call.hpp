@@ -84,7 +84,7 @@ matmul_problem problem_of(const kernels::matmul::product<In, Out>& p, const matm
             .c_stride = p.batch.c,
             .has_epilogue = !p.epilogue.is_identity,
             .adds_c = p.beta != 0,
-            .has_scratch = !options.workspace.empty() || options.scratch == scratch::pool,
+            .has_scratch = has_scratch(options),
             .precision = options.precision};
 }
 
