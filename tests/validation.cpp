@@ -217,7 +217,7 @@ std::vector<pure_function> pure_functions() {
     add("select", [](size n, device d) { return select(histogram_problem{n}, d); });
     add("select", [](size n, device d) { return select(softmax_problem{{n, 2, 4, 2}, {n, 2, 4, 2}}, d); });
     add("select", [](size n, device d) { return select(norm_problem{{n, 2}, {n, 2}}, d); });
-    add("select", [](size n, device d) { return select(loss_problem{n, 2, false}, d); });
+    add("select", [](size n, device d) { return select(loss_problem{{n, 2}}, d); });
     add("select", [](size n, device d) {
         return select(softmax_gradient_problem{{n, 2}, {n, 2}, {n, 2}}, d);
     });
