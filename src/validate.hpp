@@ -211,4 +211,18 @@ inline void validate_extents(const char* operation, std::initializer_list<extent
                 "a problem that is not too large: of at most {} elements", max_problem_elements);
 }
 
+/// An address modulo 256.
+inline void validate_offset(const char* operation, const char* name, std::int64_t offset) {
+    require(offset >= 0 && offset < 256, operation, {"problem", name}, offset, "0 to 255");
+}
+
+/// Vectors of one size and type. What is read of addresses is checked.
+inline void validate_vectors(const char* operation, const vector_layout& x, const vector_layout& y) {
+    validate_extents(operation, {{"size", x.size}});
+    require(x.size == y.size && x.element_bytes == y.element_bytes, operation, "problem",
+            "one of operands that disagree", "one that a _problem_of() makes");
+    validate_offset(operation, "x.offset", x.offset);
+    validate_offset(operation, "y.offset", y.offset);
+}
+
 }  // namespace heddle::detail

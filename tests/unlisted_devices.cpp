@@ -47,6 +47,18 @@ void also(std::vector<P>& all, T P::*fact, std::initializer_list<std::type_ident
 
 constexpr std::int64_t many = (std::int64_t{1} << 32) + 1;
 
+constexpr std::int64_t sizes[] = {0, 1, 31, 1000, 2049, 1 << 20, 100000007, many};
+
+/// How vectors of each size may lie.
+template <int... bytes>
+std::vector<vector_layout> vectors() {
+    std::vector<vector_layout> all;
+    for (const std::int64_t size : sizes)
+        for (const std::int64_t each : {bytes...})
+            all.insert(all.end(), {{size, 1, each}, {size, 1, each, each}, {size, 3, each}});
+    return all;
+}
+
 template <class P>
 const std::vector<P> of_vectors = {{0}, {1}, {31}, {1000}, {2049}, {1 << 20}, {100000007}, {many}};
 
@@ -134,10 +146,9 @@ TEST(unlisted_devices, runs_transpositions_and_reductions_of_matrices) {
 }
 
 TEST(unlisted_devices, runs_operations_on_vectors) {
-    auto all = of_vectors<reduce_problem>;
-    also(all, &reduce_problem::element_bytes, {1, 2, 8});
-    also(all, &reduce_problem::stride, {3});
-    also(all, &reduce_problem::y_is_alike, {false});
+    std::vector<reduce_problem> all;
+    for (const vector_layout& lies : vectors<1, 2, 4, 8>()) all.insert(all.end(), {{lies}, {lies, lies}});
+    also(all, [](auto& p) { p.y.offset = p.x.element_bytes; });
     expect_rungs(all, reduce_algorithm::interleaved);
     also(all, &reduce_problem::has_scratch, {false});
     expect_rungs(all, reduce_algorithm::single_pass);

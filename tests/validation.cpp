@@ -210,7 +210,7 @@ std::vector<pure_function> pure_functions() {
     std::vector<pure_function> all;
     const auto add = [&](std::string name, auto function) { all.push_back({name, number_of(function)}); };
     add("select", [](size n, device d) { return select(elementwise_problem{n, 2}, d); });
-    add("select", [](size n, device d) { return select(reduce_problem{n}, d); });
+    add("select", [](size n, device d) { return select(reduce_problem{{n}}, d); });
     add("select", [](size n, device d) { return select(matrix_reduce_problem{n, 2}, d); });
     add("select", [](size n, device d) { return select(matrix_reduce_problem{2, n}, d); });
     add("select", [](size n, device d) { return select(scan_problem{n}, d); });
@@ -245,8 +245,9 @@ std::vector<pure_function> pure_functions() {
         });
     }
     for (const reduce_algorithm each : reduce_algorithms()) {
-        add("reduce_workspace_bytes", [=](size n, device d) { return reduce_workspace_bytes({n}, d, each); });
-        add("reduce_depth", [=](size n, device d) { return reduce_depth({n}, d, each); });
+        add("reduce_workspace_bytes",
+            [=](size n, device d) { return reduce_workspace_bytes({{n}}, d, each); });
+        add("reduce_depth", [=](size n, device d) { return reduce_depth({{n}}, d, each); });
     }
     for (const matrix_reduce_algorithm each : matrix_reduce_algorithms()) {
         add("matrix_reduce_workspace_bytes", [=](size n, device d) {
