@@ -156,11 +156,9 @@ TEST(unlisted_devices, runs_operations_on_vectors) {
         for (const reduce_problem& p : all)
             for (const reduce_operation operation : reduce_operations())
                 ASSERT_EQ(why_not(operation, select(p, device), p, device), "");
-    auto scans = of_vectors<scan_problem>;
-    also(scans, &scan_problem::element_bytes, {8});
-    also(scans, &scan_problem::misalignment, {1});
-    also(scans, &scan_problem::x_is_alike, {false});
-    also(scans, [](auto& p) { p.unit_stride = p.x_is_alike = false; });
+    std::vector<scan_problem> scans;
+    for (const vector_layout& lies : vectors<4, 8>()) scans.push_back({lies, lies});
+    also(scans, [](auto& p) { p.x.offset = 2 * p.x.element_bytes % 16; });
     also(scans, &scan_problem::has_scratch, {false});
     expect_rungs(scans, scan_algorithm::naive);
     auto histograms = of_vectors<histogram_problem>;

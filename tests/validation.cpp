@@ -213,7 +213,7 @@ std::vector<pure_function> pure_functions() {
     add("select", [](size n, device d) { return select(reduce_problem{{n}}, d); });
     add("select", [](size n, device d) { return select(matrix_reduce_problem{n, 2}, d); });
     add("select", [](size n, device d) { return select(matrix_reduce_problem{2, n}, d); });
-    add("select", [](size n, device d) { return select(scan_problem{n}, d); });
+    add("select", [](size n, device d) { return select(scan_problem{{n}, {n}}, d); });
     add("select", [](size n, device d) { return select(histogram_problem{n}, d); });
     add("select", [](size n, device d) { return select(softmax_problem{{n, 2, 4, 2}, {n, 2, 4, 2}}, d); });
     add("select", [](size n, device d) { return select(norm_problem{{n, 2}, {n, 2}}, d); });
@@ -256,8 +256,10 @@ std::vector<pure_function> pure_functions() {
         add("matrix_reduce_depth", [=](size n, device d) { return matrix_reduce_depth({n, 2}, d, each); });
     }
     for (const scan_algorithm each : scan_algorithms()) {
-        add("scan_workspace_bytes", [=](size n, device d) { return scan_workspace_bytes({n}, d, each); });
-        add("scan_depth", [=](size n, device d) { return scan_depth({n}, d, each); });
+        add("scan_workspace_bytes", [=](size n, device d) {
+            return scan_workspace_bytes({{n}, {n}}, d, each);
+        });
+        add("scan_depth", [=](size n, device d) { return scan_depth({{n}, {n}}, d, each); });
     }
     for (const gaussian_blur_algorithm each : gaussian_blur_algorithms())
         add("gaussian_blur_workspace_bytes", [=](size n, device d) {

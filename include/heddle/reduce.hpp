@@ -86,7 +86,7 @@ std::string why_not(reduce_operation operation, reduce_algorithm algorithm, cons
 /// The workspace, in bytes, that any of the reductions of this problem needs; 0 where one block or one cluster of
 /// blocks does it all. Pure.
 /// @throws invalid_argument  a size that is negative or above 2^58, sizes that disagree, an element size that is not 1 to 8
-///                           bytes, device.sm_count below 1, an unknown algorithm
+///                           bytes, an offset other than 0 to 255, device.sm_count below 1, an unknown algorithm
 std::int64_t reduce_workspace_bytes(const reduce_problem& problem, const device_traits& device,
                                     reduce_algorithm algorithm = reduce_algorithm::automatic);
 

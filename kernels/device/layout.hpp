@@ -16,6 +16,11 @@ constexpr bool are_packets(std::int64_t elements, std::int64_t element_bytes) {
     return elements % packet_bytes * element_bytes % packet_bytes == 0;
 }
 
+/// How many elements after the last packet's begin the first element lies.
+constexpr int elements_after_packet(const auto& layout) {
+    return static_cast<int>(layout.offset % packet_bytes / layout.element_bytes);
+}
+
 /// Whether packets make up each row: all begin at multiples of 16 bytes, and are as long as one. A single row has no stride.
 constexpr bool has_rows_of_packets(const matrix_layout& m) {
     return m.offset % packet_bytes == 0 && are_packets(m.cols, m.element_bytes) &&
