@@ -136,11 +136,8 @@ TEST(unlisted_devices, runs_transpositions_and_reductions_of_matrices) {
     also(all, &transpose_problem::is_copy, {true});
     also(all, &transpose_problem::unit_stride, {false});
     expect_rungs(all, transpose_algorithm::naive);
-    auto reductions = of_matrices<matrix_reduce_problem, 2>();
-    also(reductions, &matrix_reduce_problem::is_aligned, {false});
-    also(reductions, [](auto& p) { p.row_stride += 8; });
-    also(reductions, [](auto& p) { p.row_stride *= 3, p.col_stride = 3; });
-    also(reductions, [](auto& p) { std::swap(p.rows, p.cols), std::swap(p.row_stride, p.col_stride); });
+    auto reductions = of_rows({&matrix_reduce_problem::x});
+    also(reductions, [](auto& p) { p.x = transposed(p.x); });
     also(reductions, &matrix_reduce_problem::has_scratch, {false});
     expect_rungs(reductions, matrix_reduce_algorithm::naive);
 }

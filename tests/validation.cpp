@@ -211,8 +211,8 @@ std::vector<pure_function> pure_functions() {
     const auto add = [&](std::string name, auto function) { all.push_back({name, number_of(function)}); };
     add("select", [](size n, device d) { return select(elementwise_problem{n, 2}, d); });
     add("select", [](size n, device d) { return select(reduce_problem{{n}}, d); });
-    add("select", [](size n, device d) { return select(matrix_reduce_problem{n, 2}, d); });
-    add("select", [](size n, device d) { return select(matrix_reduce_problem{2, n}, d); });
+    add("select", [](size n, device d) { return select(matrix_reduce_problem{{n, 2}}, d); });
+    add("select", [](size n, device d) { return select(matrix_reduce_problem{{2, n}}, d); });
     add("select", [](size n, device d) { return select(scan_problem{{n}, {n}}, d); });
     add("select", [](size n, device d) { return select(histogram_problem{n}, d); });
     add("select", [](size n, device d) { return select(softmax_problem{{n, 2, 4, 2}, {n, 2, 4, 2}}, d); });
@@ -251,9 +251,9 @@ std::vector<pure_function> pure_functions() {
     }
     for (const matrix_reduce_algorithm each : matrix_reduce_algorithms()) {
         add("matrix_reduce_workspace_bytes", [=](size n, device d) {
-            return matrix_reduce_workspace_bytes({2, n}, d, each);
+            return matrix_reduce_workspace_bytes({{2, n}}, d, each);
         });
-        add("matrix_reduce_depth", [=](size n, device d) { return matrix_reduce_depth({n, 2}, d, each); });
+        add("matrix_reduce_depth", [=](size n, device d) { return matrix_reduce_depth({{n, 2}}, d, each); });
     }
     for (const scan_algorithm each : scan_algorithms()) {
         add("scan_workspace_bytes", [=](size n, device d) {
