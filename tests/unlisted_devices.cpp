@@ -131,10 +131,11 @@ TEST(unlisted_devices, runs_what_is_element_by_element) {
 }
 
 TEST(unlisted_devices, runs_transpositions_and_reductions_of_matrices) {
-    auto all = of_matrices<transpose_problem, 1, 2, 8>();
-    also(all, [](auto& p) { p.alignment = static_cast<int>(p.element_bytes); });
-    also(all, &transpose_problem::is_copy, {true});
-    also(all, &transpose_problem::unit_stride, {false});
+    std::vector<transpose_problem> all;
+    for (const matrix_layout& lies : layouts<1, 2, 4, 8>()) {
+        const matrix_layout dense{lies.cols, lies.rows, lies.rows, 1, lies.element_bytes};
+        all.insert(all.end(), {{lies, dense}, {lies, transposed(lies)}});
+    }
     expect_rungs(all, transpose_algorithm::naive);
     auto reductions = of_rows({&matrix_reduce_problem::x});
     also(reductions, [](auto& p) { p.x = transposed(p.x); });
