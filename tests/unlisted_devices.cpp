@@ -59,9 +59,6 @@ std::vector<vector_layout> vectors() {
     return all;
 }
 
-template <class P>
-const std::vector<P> of_vectors = {{0}, {1}, {31}, {1000}, {2049}, {1 << 20}, {100000007}, {many}};
-
 template <class P, int... other_bytes>
 std::vector<P> of_matrices() {
     std::vector<P> all = {{0, 0},      {0, 9},       {7, 0},       {1, 1},       {3, 5},       {17, 33},
@@ -159,10 +156,8 @@ TEST(unlisted_devices, runs_operations_on_vectors) {
     also(scans, [](auto& p) { p.x.offset = 2 * p.x.element_bytes % 16; });
     also(scans, &scan_problem::has_scratch, {false});
     expect_rungs(scans, scan_algorithm::naive);
-    auto histograms = of_vectors<histogram_problem>;
-    also(histograms, &histogram_problem::element_bytes, {4});
-    also(histograms, &histogram_problem::head, {3});
-    also(histograms, &histogram_problem::stride, {3});
+    std::vector<histogram_problem> histograms;
+    for (const vector_layout& lies : vectors<1, 4>()) histograms.push_back({lies});
     also(histograms, &histogram_problem::bins, {1, 10, 257, 12288, 12289, 1 << 20});
     expect_rungs(histograms, histogram_algorithm::naive);
     const std::vector<optimizer_problem> lists = {{0, 0}, {1, 0}, {1, 1}, {512, many}, {513, many}};

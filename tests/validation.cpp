@@ -214,7 +214,7 @@ std::vector<pure_function> pure_functions() {
     add("select", [](size n, device d) { return select(matrix_reduce_problem{{n, 2}}, d); });
     add("select", [](size n, device d) { return select(matrix_reduce_problem{{2, n}}, d); });
     add("select", [](size n, device d) { return select(scan_problem{{n}, {n}}, d); });
-    add("select", [](size n, device d) { return select(histogram_problem{n}, d); });
+    add("select", [](size n, device d) { return select(histogram_problem{{n, 1, 1}}, d); });
     add("select", [](size n, device d) { return select(softmax_problem{{n, 2, 4, 2}, {n, 2, 4, 2}}, d); });
     add("select", [](size n, device d) { return select(norm_problem{{n, 2}, {n, 2}}, d); });
     add("select", [](size n, device d) { return select(loss_problem{{n, 2}}, d); });
