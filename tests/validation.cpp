@@ -226,7 +226,7 @@ std::vector<pure_function> pure_functions() {
         return norm_gradient_workspace_bytes({{n, 2}, {n, 2}}, d);
     });
     add("select", [](size n, device d) { return select(transpose_problem{{n, 2}, {2, n}}, d); });
-    add("select", [](size n, device d) { return select(random_problem{n, 2}, d); });
+    add("select", [](size n, device d) { return select(random_problem{{n, 2}}, d); });
     add("select", [](size n, device d) { return select(gaussian_blur_problem{n, 2}, d); });
     add("select", [](size n, device d) { return select(gaussian_blur_problem{2, n}, d); });
     for (const element_type type : {element_type::f32, element_type::f16}) {

@@ -4,9 +4,15 @@
 #include <heddle/elementwise.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 namespace heddle::detail {
+
+inline matrix_layout layout_of(const operand& o, std::size_t element_bytes) {
+    const auto& [data, rows, cols, row_stride, col_stride] = o.view;
+    return {rows, cols, row_stride, col_stride, static_cast<std::int64_t>(element_bytes), offset_of(data)};
+}
 
 /// Whether inputs may have strides of 0: one row, column or element in the place of all.
 enum class zero_strides { refused, allowed };
