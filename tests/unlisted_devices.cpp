@@ -59,15 +59,6 @@ std::vector<vector_layout> vectors() {
     return all;
 }
 
-template <class P, int... other_bytes>
-std::vector<P> of_matrices() {
-    std::vector<P> all = {{0, 0},      {0, 9},       {7, 0},       {1, 1},       {3, 5},       {17, 33},
-                          {64, 64},    {9, 1},       {1000, 3},    {4096, 4096}, {100003, 12}, {4, 65536},
-                          {16, 65537}, {2, 1 << 20}, {1 << 20, 8}, {1, many},    {many, 1}};
-    also(all, &P::element_bytes, {other_bytes...});
-    return all;
-}
-
 constexpr std::int64_t matrices[][2] = {{0, 0},       {0, 9},     {7, 0},      {1, 1},       {3, 5},
                                         {17, 33},     {64, 64},   {9, 1},      {1000, 3},    {4096, 4096},
                                         {100003, 12}, {4, 65536}, {16, 65537}, {2, 1 << 20}, {1 << 20, 8},
@@ -113,12 +104,14 @@ TEST(unlisted_devices, runs_operations_on_rows) {
 }
 
 TEST(unlisted_devices, runs_what_is_element_by_element) {
-    auto all = of_matrices<elementwise_problem, 2, 8>();
-    also(all, &elementwise_problem::inputs, {2, 3});
-    also(all, [](auto& p) { p.broadcasts = 1, p.fills_packets = true; });
-    also(all, [](auto& p) { p.lead = 1, p.shifts_packets = p.element_bytes == 2; });
-    also(all, &elementwise_problem::in_packets, {false});
-    also(all, [](auto& p) { p.is_crossed = !p.in_packets; });
+    std::vector<elementwise_problem> all;
+    for (const matrix_layout& lies : layouts<2, 4, 8>()) {
+        const auto& [rows, cols, row_stride, col_stride, bytes, offset] = lies;
+        const matrix_layout dense{rows, cols, cols, 1, bytes}, row{rows, cols, 0, 1, bytes},
+            column{rows, cols, 1, 0, bytes};
+        all.insert(all.end(),
+                   {{1, {{lies, dense}}}, {2, {{lies, row, dense}}}, {3, {{dense, column, row, lies}}}});
+    }
     expect_rungs(all, elementwise_algorithm::naive);
     std::vector<random_problem> numbers;
     for (const matrix_layout& lies : layouts<1, 2, 4, 8>())

@@ -27,6 +27,11 @@ constexpr bool has_rows_of_packets(const matrix_layout& m) {
            (m.rows <= 1 || are_packets(m.row_stride, m.element_bytes));
 }
 
+/// A dimension of one element has a stride that nothing uses. Of a view or a layout.
+constexpr bool is_row_major(const auto& m) {
+    return m.rows <= 1 || m.cols <= 1 || m.col_stride <= m.row_stride;
+}
+
 /// Whether neighbours in memory are elements of one column, as in a column-major matrix.
 constexpr bool is_in_columns(const matrix_layout& m) {
     return m.rows > 1 && m.row_stride < m.col_stride;

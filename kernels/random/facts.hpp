@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernels/device/layout.hpp"
 #include <heddle/random.hpp>
 #include <heddle/view.hpp>
 
@@ -43,7 +44,7 @@ struct random_facts {
         cols = y.cols;
         unit_stride = std::ranges::all_of(
             operands, [](const matrix_layout& m) { return m.cols == 1 || m.col_stride == 1; });
-        is_crossed = rows > 1 && cols > 1 && y.row_stride < y.col_stride;
+        is_crossed = !is_row_major(y);
     }
 
     std::int64_t rows = 0;

@@ -55,8 +55,7 @@ template <class Call>
 constexpr Call canonical(const Call& call) {
     if (is_copy_of_rows(call)) return flattened(call);
     if (is_copy_of_rows(turned(call))) return flattened(turned(call));
-    const auto& from = call.source;
-    return from.rows <= 1 || from.cols <= 1 || from.col_stride <= from.row_stride ? call : turned(call);
+    return is_row_major(call.source) ? call : turned(call);
 }
 
 /// The largest power of two, up to a packet, that divides the address of every row.

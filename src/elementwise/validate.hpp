@@ -32,9 +32,8 @@ void validate_unary(const char* operation, const Input& x, const Output& y, bool
 void validate_scalars(const char* operation, const elementwise_call& call);
 
 /// validate_elementwise(), and turns the operands so that what lies side by side are rows; without gaps, one long row.
-/// Describes the call that they then make.
-elementwise_problem prepare_elementwise(const char* operation, std::span<operand> operands,
-                                        std::size_t element_bytes);
+elementwise_facts prepare_elementwise(const char* operation, std::span<operand> operands,
+                                      std::size_t element_bytes);
 
 std::size_t size_of(element_type type);
 /// @throws invalid_argument  not an enumerator
