@@ -209,7 +209,10 @@ std::vector<pure_function> pure_functions() {
     using size = std::int64_t;
     std::vector<pure_function> all;
     const auto add = [&](std::string name, auto function) { all.push_back({name, number_of(function)}); };
-    add("select", [](size n, device d) { return select(elementwise_problem{1, {{{n, 2}, {n, 2}}}}, d); });
+    add("select", [](size n, device d) {
+        const matrix_layout lies{n, 2};
+        return select(elementwise_problem{1, {{lies, lies}}}, d);
+    });
     add("select", [](size n, device d) { return select(reduce_problem{{n}}, d); });
     add("select", [](size n, device d) { return select(matrix_reduce_problem{{n, 2}}, d); });
     add("select", [](size n, device d) { return select(matrix_reduce_problem{{2, n}}, d); });

@@ -18,7 +18,7 @@ static_assert(kernel::ticket_bytes == detail::workspace_ticket_bytes);
 template <class T>
 reduce_problem described(const vector_view<const T>& x, const vector_view<const T>& y,
                          const reduce_options& options) {
-    return {layout_of(x), layout_of(y), detail::has_scratch(options)};
+    return {layout_of(x), y.size > 0 ? layout_of(y) : vector_layout{}, detail::has_scratch(options)};
 }
 
 /// y is dot's alone.
