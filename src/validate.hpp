@@ -216,6 +216,13 @@ inline void validate_offset(const char* operation, const char* name, std::int64_
     require(offset >= 0 && offset < 256, operation, {"problem", name}, offset, "0 to 255");
 }
 
+/// How a matrix of a problem lies: what is computed from it does not overflow.
+inline void validate_reach(const char* operation, const matrix_layout& m) {
+    validate_bytes(operation, "problem", {m.rows, m.row_stride, "rows", "row_stride"},
+                   {m.cols, m.col_stride, "cols", "col_stride"}, static_cast<std::size_t>(m.element_bytes));
+    validate_offset(operation, "offset", m.offset);
+}
+
 /// Vectors of one size and type. What is read of addresses is checked.
 inline void validate_vectors(const char* operation, const vector_layout& x, const vector_layout& y) {
     validate_extents(operation, {{"size", x.size}});

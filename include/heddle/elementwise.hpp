@@ -71,7 +71,8 @@ struct elementwise_problem {
 
 /// The rung that `automatic` stands for. Pure.
 /// @throws invalid_argument  a negative extent, more than 2^58 elements, inputs other than 1 to 3, elements not of 2, 4 or
-///                           8 bytes, shapes that disagree, an offset other than 0 to 255, device.sm_count below 1
+///                           8 bytes, shapes that disagree, strides that overflow, an offset other than 0 to 255,
+///                           device.sm_count below 1
 elementwise_algorithm select(const elementwise_problem& problem, const device_traits& device);
 
 /// Why a rung cannot run a problem on a device, as `unsupported` says it; empty where it can, and of `automatic`. Pure.

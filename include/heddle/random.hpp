@@ -90,7 +90,7 @@ random_problem random_problem_of(View<From> x, View<T> y) {
 
 /// The rung that `automatic` stands for. Pure.
 /// @throws invalid_argument  shapes that disagree, a negative extent, more than 2^58 elements, elements not of 1, 2, 4 or 8
-///                           bytes, device.sm_count below 1
+///                           bytes, strides that overflow, an offset other than 0 to 255, device.sm_count below 1
 random_algorithm select(const random_problem& problem, const device_traits& device);
 
 /// Why a rung cannot run a problem on a device, as `unsupported` says it; empty where it can, and of `automatic`. Pure.

@@ -34,11 +34,11 @@ elementwise_facts valid_facts(const char* operation, const elementwise_problem& 
     const std::int64_t bytes = output.element_bytes;
     require(bytes == 2 || bytes == 4 || bytes == 8, operation, {"problem", "element_bytes"}, bytes,
             "2, 4 or 8");
-    validate_offset(operation, "output.offset", output.offset);
+    validate_reach(operation, output);
     for (const matrix_layout& m : inputs) {
         require(m.rows == output.rows && m.cols == output.cols && m.element_bytes == bytes, operation,
                 "problem", "one of operands that disagree", "one that a _problem_of() makes");
-        validate_offset(operation, "inputs.offset", m.offset);
+        validate_reach(operation, m);
     }
     return facts_of(p);
 }

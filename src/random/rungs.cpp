@@ -35,6 +35,8 @@ random_facts valid_facts(const char* operation, const random_problem& p, const d
     const bool agree = p.x.rows == p.y.rows && p.x.cols == p.y.cols && p.x.element_bytes == bytes;
     require(agree || p.x == matrix_layout{}, operation, "problem", "one of operands that disagree",
             "one that a _problem_of() makes");
+    validate_reach(operation, p.y);
+    validate_reach(operation, p.x);
     return random_facts(p);
 }
 

@@ -48,7 +48,7 @@ TEST(elementwise_why_not, is_empty_as_every_rung_takes_every_problem) {
     EXPECT_EQ(text(elementwise_algorithm::naive, {2, {{{3, 4}, {3, 5}, {3, 4}}}}),
               "why_not: problem is one of operands that disagree, expected one that a _problem_of() makes");
     EXPECT_EQ(text(elementwise_algorithm::naive, {1, {{{1, 1, 1, 1, 4, -4}, {1, 1}}}}),
-              "why_not: problem.inputs.offset is -4, expected 0 to 255");
+              "why_not: problem.offset is -4, expected 0 to 255");
 }
 
 TEST(elementwise_algorithms, have_names_of_their_own) {

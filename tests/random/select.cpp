@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <set>
 #include <string_view>
 
@@ -43,6 +44,14 @@ TEST(random_why_not, says_what_a_rung_needs) {
                   (void)text(random_algorithm::naive, {{3, 4}, {3, 5}});
               }),
               "why_not: problem is one of operands that disagree, expected one that a _problem_of() makes");
+}
+
+TEST(random_problem, is_checked) {
+    constexpr std::int64_t far = std::int64_t{1} << 62;
+    EXPECT_EQ(test::invalid_argument_of([&] {
+                  (void)select(random_problem{{3, 4, far}}, h200_like);
+              }),
+              "select: problem.row_stride is 4611686018427387904, expected a stride whose bytes fit 63 bits");
 }
 
 TEST(random_problem_of, says_how_operands_lie) {
