@@ -43,7 +43,7 @@ void sum_rows() {
     constexpr std::int64_t many = 1 << 15;
     const problem problem{"call/f32/sum-32768"};
     call_row(problem, "heddle", [] {
-        const std::int64_t bytes = reduce_workspace_bytes({.size = many}, traits_of(current_device()));
+        const std::int64_t bytes = reduce_workspace_bytes({.x = {many}}, traits_of(current_device()));
         return [x = random_on_device<float>(many), result = device_buffer<float>(1, stream()),
                 scratch = workspace(bytes, stream())]() mutable {
             sum<float>(x, result.data(), stream(), {.workspace = scratch});

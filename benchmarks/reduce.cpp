@@ -49,8 +49,8 @@ auto by_cub(reduce_operation operation) {
 template <class T>
 std::int64_t scratch_bytes(std::int64_t size, reduce_algorithm algorithm = reduce_algorithm::automatic) {
     if (!has_device()) return 0;
-    return reduce_workspace_bytes({.size = size, .element_bytes = sizeof(T)}, traits_of(current_device()),
-                                  algorithm);
+    return reduce_workspace_bytes({.x = {.size = size, .element_bytes = sizeof(T)}},
+                                  traits_of(current_device()), algorithm);
 }
 
 template <class T>

@@ -41,8 +41,8 @@ template <class T>
 void heddle_scan(kind kind, std::int64_t size, temperature temperature,
                  scan_algorithm algorithm = scan_algorithm::automatic) {
     const auto bytes = [size, algorithm] {
-        return scan_workspace_bytes({.size = size, .element_bytes = sizeof(T)}, traits_of(current_device()),
-                                    algorithm);
+        const vector_layout lies{size, 1, sizeof(T)};
+        return scan_workspace_bytes({lies, lies}, traits_of(current_device()), algorithm);
     };
     row<T>(vector<T>(kind, size), implementation(algorithm), temperature, size, bytes,
            [kind, algorithm](auto& x, auto& y, auto& scratch) {
@@ -78,7 +78,7 @@ void misaligned_scan(std::int64_t size) {
     problem problem = vector<float>(kind::inclusive, size);
     problem.name += "-misaligned";
     device_row(problem, "heddle", temperature::cold, [size] {
-        const std::int64_t bytes = scan_workspace_bytes({.size = size}, traits_of(current_device()));
+        const std::int64_t bytes = scan_workspace_bytes({{size}, {size}}, traits_of(current_device()));
         return [size, x = random_on_device<float>(size + 1), y = device_buffer<float>(size, stream()),
                 scratch = workspace(bytes, stream())]() mutable {
             inclusive_scan<float>({x.data() + 1, size}, vector_view<float>(y), stream(),

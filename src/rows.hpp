@@ -1,29 +1,44 @@
 #pragma once
 
 #include "src/facts.hpp"
+#include "src/validate.hpp"
 #include <heddle/view.hpp>
+
+#include <cstdint>
+#include <initializer_list>
 
 namespace heddle::detail {
 
-/// Whether neighbours in memory are elements of one column, as in a column-major matrix.
-template <class T>
-bool is_in_columns(const matrix_view<T>& m) {
-    return m.rows > 1 && m.row_stride < m.col_stride;
+/// Facts of whole rows.
+template <class Facts>
+requires requires(const Facts& f) {
+    f.unit_stride;
+    f.in_packets;
+}
+void add_facts(facts& to, const Facts& f) {
+    to.add({fact("rows", f.rows), fact("cols", f.cols), fact("unit_stride", f.unit_stride, true),
+            fact("element_bytes", f.element_bytes), fact("in_packets", f.in_packets, true)});
+    if constexpr (requires { f.x_in_columns; })
+        to.add({fact("x_in_columns", f.x_in_columns, false), fact("y_in_columns", f.y_in_columns, false)});
+    if constexpr (requires { f.has_column_sums; })
+        to.add({fact("has_column_sums", f.has_column_sums, true), fact("has_scratch", f.has_scratch, true)});
 }
 
-/// Problems of whole rows.
-template <class Problem>
-requires requires(const Problem& p) {
-    p.unit_stride;
-    p.in_packets;
-}
-void add_facts(facts& to, const Problem& p) {
-    to.add({fact("rows", p.rows), fact("cols", p.cols), fact("unit_stride", p.unit_stride, true),
-            fact("element_bytes", p.element_bytes), fact("in_packets", p.in_packets, true)});
-    if constexpr (requires { p.x_in_columns; })
-        to.add({fact("x_in_columns", p.x_in_columns, false), fact("y_in_columns", p.y_in_columns, false)});
-    if constexpr (requires { p.has_column_sums; })
-        to.add({fact("has_column_sums", p.has_column_sums, true), fact("has_scratch", p.has_scratch, true)});
+/// Matrices of one shape, of which the last may be left out, and vectors of an element a column, which may be as well.
+inline void validate_rows(const char* operation, std::initializer_list<matrix_layout> matrices,
+                          std::initializer_list<vector_layout> vectors = {}) {
+    const matrix_layout& first = *matrices.begin();
+    validate_extents(operation, {{"rows", first.rows}, {"cols", first.cols}});
+    require(first.element_bytes == 2 || first.element_bytes == 4, operation, {"problem", "element_bytes"},
+            first.element_bytes, "2 or 4");
+    bool agree = true;
+    for (const matrix_layout& m : matrices) {
+        const bool is_left_out = m.rows == 0 && m.cols == 0 && &m == matrices.end() - 1;
+        agree = agree && (is_left_out || (m.rows == first.rows && m.cols == first.cols &&
+                                          m.element_bytes == first.element_bytes));
+    }
+    for (const vector_layout& v : vectors) agree = agree && (v.size == 0 || v.size == first.cols);
+    require(agree, operation, "problem", "one of operands that disagree", "one that a _problem_of() makes");
 }
 
 }  // namespace heddle::detail

@@ -86,11 +86,11 @@ inline void validate_bytes(const char* operation, const char* name, const dimens
 }
 
 template <class T>
-void validate(const char* operation, const char* name, const vector_view<T>& v) {
+void validate(const char* operation, const char* name, const vector_view<T>& v, bool have_elements = true) {
     require(v.size >= 0, operation, {name, "size"}, v.size, "zero or more");
     require(v.size <= 1 || v.stride >= 1, operation, {name, "stride"}, v.stride, "one or more");
     validate_bytes(operation, name, {v.size, v.stride, "size", "stride"}, {0, 0, "", ""}, sizeof(T));
-    if (v.size > 0) validate_pointer(operation, name, v.data);
+    if (v.size > 0 && have_elements) validate_pointer(operation, name, v.data);
 }
 
 /// No two elements may share an address: the stride of one dimension must step over all of the other.
@@ -113,9 +113,9 @@ void validate_layout(const char* operation, const char* name, const matrix_view<
 }
 
 template <class T>
-void validate(const char* operation, const char* name, const matrix_view<T>& m) {
+void validate(const char* operation, const char* name, const matrix_view<T>& m, bool have_elements = true) {
     validate_layout(operation, name, m);
-    if (m.rows > 0 && m.cols > 0) validate_pointer(operation, name, m.data);
+    if (m.rows > 0 && m.cols > 0 && have_elements) validate_pointer(operation, name, m.data);
 }
 
 /// Whether a view that a call may leave out is there.
@@ -209,6 +209,27 @@ inline void validate_extents(const char* operation, std::initializer_list<extent
                     elements <= max_problem_elements,
                 operation, {"problem", e.name}, e.value,
                 "a problem that is not too large: of at most {} elements", max_problem_elements);
+}
+
+/// An address modulo 256.
+inline void validate_offset(const char* operation, const char* name, std::int64_t offset) {
+    require(offset >= 0 && offset < 256, operation, {"problem", name}, offset, "0 to 255");
+}
+
+/// How a matrix of a problem lies: what is computed from it does not overflow.
+inline void validate_reach(const char* operation, const matrix_layout& m) {
+    validate_bytes(operation, "problem", {m.rows, m.row_stride, "rows", "row_stride"},
+                   {m.cols, m.col_stride, "cols", "col_stride"}, static_cast<std::size_t>(m.element_bytes));
+    validate_offset(operation, "offset", m.offset);
+}
+
+/// Vectors of one size and type. What is read of addresses is checked.
+inline void validate_vectors(const char* operation, const vector_layout& x, const vector_layout& y) {
+    validate_extents(operation, {{"size", x.size}});
+    require(x.size == y.size && x.element_bytes == y.element_bytes, operation, "problem",
+            "one of operands that disagree", "one that a _problem_of() makes");
+    validate_offset(operation, "x.offset", x.offset);
+    validate_offset(operation, "y.offset", y.offset);
 }
 
 }  // namespace heddle::detail

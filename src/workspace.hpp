@@ -109,6 +109,12 @@ bool needs_tickets(const planned<Rung>& chosen) {
         return true;
 }
 
+/// Whether a call with these options may take scratch memory.
+template <class Options>
+bool has_scratch(const Options& options) {
+    return !options.workspace.empty() || options.scratch == scratch::pool;
+}
+
 /// Plans a call and takes the memory that it plans with. `plan` plans with scratch memory, or without: of plan(false) nothing
 /// takes any. Where the pool gets no more memory, the call is planned without.
 /// @throws invalid_argument  the workspace that was given is too small
@@ -118,8 +124,7 @@ template <class Options, class Plan>
 auto plan_with_workspace(const char* operation, const Options& options, cuda::stream_ref stream, Plan plan) {
     validate_scratch(operation, options.scratch);
     const std::span<std::byte> given = options.workspace;
-    const bool may_take = !given.empty() || options.scratch == scratch::pool;
-    std::pair result(plan(may_take), call_workspace());
+    std::pair result(plan(has_scratch(options)), call_workspace());
     const std::int64_t bytes = scratch_bytes(result.first);
     if (bytes == 0) return result;
     if (!given.empty()) {

@@ -31,7 +31,7 @@ TEST_F(cuda_source, mixes_kernels_of_ones_own_with_heddles) {
     });
     graph.launch(stream);
     heddle::workspace scratch(
-        heddle::reduce_workspace_bytes({.size = size}, heddle::traits_of(heddle::current_device())), stream);
+        heddle::reduce_workspace_bytes({.x = {size}}, heddle::traits_of(heddle::current_device())), stream);
     heddle::sum<float>(b, sum.data(), stream, {.workspace = scratch});
     heddle::copy(heddle::matrix_view{b.data(), rows, cols}, heddle::matrix_view{x.data(), rows, cols},
                  stream);

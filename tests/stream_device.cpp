@@ -116,8 +116,8 @@ TEST(stream_device_traits, are_what_workspaces_are_for) {
     const matrix_view<const float> wide{m.at<float>(0), 2, operand_memory::size / 2};
     const matrix_view<const float> a = m.matrix<float>(0);
     EXPECT_EQ(reduce_workspace_bytes<float>(x, stream, {.algorithm = reduce_algorithm::vectorized}),
-              reduce_workspace_bytes({.size = x.size}, device, reduce_algorithm::vectorized));
-    EXPECT_EQ(scan_workspace_bytes<float>(x, stream), scan_workspace_bytes({.size = x.size}, device));
+              reduce_workspace_bytes({.x = {x.size}}, device, reduce_algorithm::vectorized));
+    EXPECT_EQ(scan_workspace_bytes<float>(x, stream), scan_workspace_bytes({{x.size}, {x.size}}, device));
     EXPECT_EQ(matrix_reduce_workspace_bytes<float>(wide, stream),
               std::max(matrix_reduce_workspace_bytes(row_problem(wide), device),
                        matrix_reduce_workspace_bytes(column_problem(wide), device)));

@@ -47,74 +47,96 @@ void also(std::vector<P>& all, T P::*fact, std::initializer_list<std::type_ident
 
 constexpr std::int64_t many = (std::int64_t{1} << 32) + 1;
 
-template <class P>
-const std::vector<P> of_vectors = {{0}, {1}, {31}, {1000}, {2049}, {1 << 20}, {100000007}, {many}};
+constexpr std::int64_t sizes[] = {0, 1, 31, 1000, 2049, 1 << 20, 100000007, many};
 
-template <class P, int... other_bytes>
-std::vector<P> of_matrices() {
-    std::vector<P> all = {{0, 0},      {0, 9},       {7, 0},       {1, 1},       {3, 5},       {17, 33},
-                          {64, 64},    {9, 1},       {1000, 3},    {4096, 4096}, {100003, 12}, {4, 65536},
-                          {16, 65537}, {2, 1 << 20}, {1 << 20, 8}, {1, many},    {many, 1}};
-    also(all, &P::element_bytes, {other_bytes...});
+/// How vectors of each size may lie.
+template <int... bytes>
+std::vector<vector_layout> vectors() {
+    std::vector<vector_layout> all;
+    for (const std::int64_t size : sizes)
+        for (const std::int64_t each : {bytes...})
+            all.insert(all.end(), {{size, 1, each}, {size, 1, each, each}, {size, 3, each}});
     return all;
 }
 
+constexpr std::int64_t matrices[][2] = {{0, 0},       {0, 9},     {7, 0},      {1, 1},       {3, 5},
+                                        {17, 33},     {64, 64},   {9, 1},      {1000, 3},    {4096, 4096},
+                                        {100003, 12}, {4, 65536}, {16, 65537}, {2, 1 << 20}, {1 << 20, 8},
+                                        {1, many},    {many, 1}};
+
+/// How matrices of each shape may lie: in packets, off them, with gaps, by columns.
+template <int... bytes>
+std::vector<matrix_layout> layouts() {
+    std::vector<matrix_layout> all;
+    for (const auto& [rows, cols] : matrices)
+        for (const std::int64_t size : {bytes...})
+            all.insert(all.end(), {{rows, cols, (cols + 15) / 16 * 16, 1, size},
+                                   {rows, cols, cols, 1, size, size},
+                                   {rows, cols, cols * 3, 3, size},
+                                   {rows, cols, 1, rows, size}});
+    return all;
+}
+
+/// Problems whose operands lie alike.
 template <class P>
-std::vector<P> of_rows() {
-    std::vector<P> all = of_matrices<P, 2>();
-    for (P& p : all) p.in_packets = p.cols % 8 == 0;
-    also(all, &P::in_packets, {false});
-    also(all, [](P& p) { p.unit_stride = p.in_packets = false; });
-    if constexpr (requires(P p) { p.x_in_columns; })
-        also(all, [](P& p) { p.x_in_columns = p.y_in_columns = !p.unit_stride; });
+std::vector<P> of_rows(std::initializer_list<matrix_layout P::*> operands) {
+    std::vector<P> all;
+    for (const matrix_layout& lies : layouts<2, 4>()) {
+        all.emplace_back();
+        for (const auto operand : operands) all.back().*operand = lies;
+    }
     return all;
 }
 
 TEST(unlisted_devices, runs_operations_on_rows) {
-    expect_rungs(of_rows<loss_problem>(), loss_algorithm::naive);
-    expect_rungs(of_rows<norm_problem>(), norm_algorithm::naive);
-    expect_rungs(of_rows<softmax_problem>(), softmax_algorithm::naive);
-    expect_rungs(of_rows<softmax_gradient_problem>(), softmax_gradient_algorithm::naive);
-    auto gradients = of_rows<norm_gradient_problem>();
-    also(gradients, [](auto& p) { p.has_column_sums = p.has_scratch = false; });
+    expect_rungs(of_rows({&loss_problem::x, &loss_problem::gradient}), loss_algorithm::naive);
+    expect_rungs(of_rows({&norm_problem::x, &norm_problem::y}), norm_algorithm::naive);
+    expect_rungs(of_rows({&softmax_problem::x, &softmax_problem::y}), softmax_algorithm::naive);
+    expect_rungs(
+        of_rows({&softmax_gradient_problem::y, &softmax_gradient_problem::dy, &softmax_gradient_problem::dx}),
+        softmax_gradient_algorithm::naive);
+    using gradient = norm_gradient_problem;
+    auto gradients = of_rows({&gradient::x, &gradient::dy, &gradient::dx});
+    also(gradients, &gradient::has_scratch, {false});
+    for (gradient& p : gradients)
+        if (p.has_scratch) p.dgamma.size = p.x.cols;
     expect_rungs(gradients, norm_gradient_algorithm::naive);
 }
 
 TEST(unlisted_devices, runs_what_is_element_by_element) {
-    auto all = of_matrices<elementwise_problem, 2, 8>();
-    also(all, &elementwise_problem::inputs, {2, 3});
-    also(all, [](auto& p) { p.broadcasts = 1, p.fills_packets = true; });
-    also(all, [](auto& p) { p.lead = 1, p.shifts_packets = p.element_bytes == 2; });
-    also(all, &elementwise_problem::in_packets, {false});
-    also(all, [](auto& p) { p.is_crossed = !p.in_packets; });
+    std::vector<elementwise_problem> all;
+    for (const matrix_layout& lies : layouts<2, 4, 8>()) {
+        const auto& [rows, cols, row_stride, col_stride, bytes, offset] = lies;
+        const matrix_layout dense{rows, cols, cols, 1, bytes}, row{rows, cols, 0, 1, bytes},
+            column{rows, cols, 1, 0, bytes};
+        all.insert(all.end(),
+                   {{1, {{lies, dense}}}, {2, {{lies, row, dense}}}, {3, {{dense, column, row, lies}}}});
+    }
     expect_rungs(all, elementwise_algorithm::naive);
-    auto numbers = of_matrices<random_problem, 1, 2, 8>();
-    also(numbers, &random_problem::block_elements, {2});
-    also(numbers, &random_problem::unit_stride, {false});
-    also(numbers, [](auto& p) { p.is_crossed = !p.unit_stride; });
+    std::vector<random_problem> numbers;
+    for (const matrix_layout& lies : layouts<1, 2, 4, 8>())
+        numbers.insert(numbers.end(), {{lies}, {lies, lies}});
+    also(numbers, &random_problem::draws_reals, {false});
     expect_rungs(numbers, random_algorithm::naive);
 }
 
 TEST(unlisted_devices, runs_transpositions_and_reductions_of_matrices) {
-    auto all = of_matrices<transpose_problem, 1, 2, 8>();
-    also(all, [](auto& p) { p.alignment = static_cast<int>(p.element_bytes); });
-    also(all, &transpose_problem::is_copy, {true});
-    also(all, &transpose_problem::unit_stride, {false});
+    std::vector<transpose_problem> all;
+    for (const matrix_layout& lies : layouts<1, 2, 4, 8>()) {
+        const matrix_layout dense{lies.cols, lies.rows, lies.rows, 1, lies.element_bytes};
+        all.insert(all.end(), {{lies, dense}, {lies, transposed(lies)}});
+    }
     expect_rungs(all, transpose_algorithm::naive);
-    auto reductions = of_matrices<matrix_reduce_problem, 2>();
-    also(reductions, &matrix_reduce_problem::is_aligned, {false});
-    also(reductions, [](auto& p) { p.row_stride += 8; });
-    also(reductions, [](auto& p) { p.row_stride *= 3, p.col_stride = 3; });
-    also(reductions, [](auto& p) { std::swap(p.rows, p.cols), std::swap(p.row_stride, p.col_stride); });
+    auto reductions = of_rows({&matrix_reduce_problem::x});
+    also(reductions, [](auto& p) { p.x = transposed(p.x); });
     also(reductions, &matrix_reduce_problem::has_scratch, {false});
     expect_rungs(reductions, matrix_reduce_algorithm::naive);
 }
 
 TEST(unlisted_devices, runs_operations_on_vectors) {
-    auto all = of_vectors<reduce_problem>;
-    also(all, &reduce_problem::element_bytes, {1, 2, 8});
-    also(all, &reduce_problem::stride, {3});
-    also(all, &reduce_problem::y_is_alike, {false});
+    std::vector<reduce_problem> all;
+    for (const vector_layout& lies : vectors<1, 2, 4, 8>()) all.insert(all.end(), {{lies}, {lies, lies}});
+    also(all, [](auto& p) { p.y.offset = p.x.element_bytes; });
     expect_rungs(all, reduce_algorithm::interleaved);
     also(all, &reduce_problem::has_scratch, {false});
     expect_rungs(all, reduce_algorithm::single_pass);
@@ -122,17 +144,13 @@ TEST(unlisted_devices, runs_operations_on_vectors) {
         for (const reduce_problem& p : all)
             for (const reduce_operation operation : reduce_operations())
                 ASSERT_EQ(why_not(operation, select(p, device), p, device), "");
-    auto scans = of_vectors<scan_problem>;
-    also(scans, &scan_problem::element_bytes, {8});
-    also(scans, &scan_problem::misalignment, {1});
-    also(scans, &scan_problem::x_is_alike, {false});
-    also(scans, [](auto& p) { p.unit_stride = p.x_is_alike = false; });
+    std::vector<scan_problem> scans;
+    for (const vector_layout& lies : vectors<4, 8>()) scans.push_back({lies, lies});
+    also(scans, [](auto& p) { p.x.offset = 2 * p.x.element_bytes % 16; });
     also(scans, &scan_problem::has_scratch, {false});
     expect_rungs(scans, scan_algorithm::naive);
-    auto histograms = of_vectors<histogram_problem>;
-    also(histograms, &histogram_problem::element_bytes, {4});
-    also(histograms, &histogram_problem::head, {3});
-    also(histograms, &histogram_problem::stride, {3});
+    std::vector<histogram_problem> histograms;
+    for (const vector_layout& lies : vectors<1, 4>()) histograms.push_back({lies});
     also(histograms, &histogram_problem::bins, {1, 10, 257, 12288, 12289, 1 << 20});
     expect_rungs(histograms, histogram_algorithm::naive);
     const std::vector<optimizer_problem> lists = {{0, 0}, {1, 0}, {1, 1}, {512, many}, {513, many}};
@@ -222,7 +240,7 @@ std::vector<P> of_every_type(const auto& shapes) {
 TEST(unlisted_devices, runs_products_of_matrices) {
     auto all = of_every_type<matmul_problem>(products);
     also(all, [](auto& p) { p.a.row_stride *= 2, p.a.col_stride *= 2; });
-    also(all, [](auto& p) { p.a.alignment = p.b.alignment = p.c.alignment = p.a.element_bytes; });
+    also(all, [](auto& p) { p.a.offset = p.b.offset = p.c.offset = p.a.element_bytes; });
     std::vector<linear_gradient_problem> gradients;
     for (const matmul_problem& p : all)
         if (p.result == p.operands) gradients.push_back({p});

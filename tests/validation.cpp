@@ -209,22 +209,27 @@ std::vector<pure_function> pure_functions() {
     using size = std::int64_t;
     std::vector<pure_function> all;
     const auto add = [&](std::string name, auto function) { all.push_back({name, number_of(function)}); };
-    add("select", [](size n, device d) { return select(elementwise_problem{n, 2}, d); });
-    add("select", [](size n, device d) { return select(reduce_problem{n}, d); });
-    add("select", [](size n, device d) { return select(matrix_reduce_problem{n, 2}, d); });
-    add("select", [](size n, device d) { return select(matrix_reduce_problem{2, n}, d); });
-    add("select", [](size n, device d) { return select(scan_problem{n}, d); });
-    add("select", [](size n, device d) { return select(histogram_problem{n}, d); });
-    add("select", [](size n, device d) { return select(softmax_problem{n, 2, false}, d); });
-    add("select", [](size n, device d) { return select(norm_problem{n, 2, false}, d); });
-    add("select", [](size n, device d) { return select(loss_problem{n, 2, false}, d); });
-    add("select", [](size n, device d) { return select(softmax_gradient_problem{n, 2}, d); });
-    add("select", [](size n, device d) { return select(norm_gradient_problem{n, 2}, d); });
-    add("norm_gradient_workspace_bytes", [](size n, device d) {
-        return norm_gradient_workspace_bytes({n, 2}, d);
+    add("select", [](size n, device d) {
+        const matrix_layout lies{n, 2};
+        return select(elementwise_problem{1, {{lies, lies}}}, d);
     });
-    add("select", [](size n, device d) { return select(transpose_problem{n, 2}, d); });
-    add("select", [](size n, device d) { return select(random_problem{n, 2}, d); });
+    add("select", [](size n, device d) { return select(reduce_problem{{n}}, d); });
+    add("select", [](size n, device d) { return select(matrix_reduce_problem{{n, 2}}, d); });
+    add("select", [](size n, device d) { return select(matrix_reduce_problem{{2, n}}, d); });
+    add("select", [](size n, device d) { return select(scan_problem{{n}, {n}}, d); });
+    add("select", [](size n, device d) { return select(histogram_problem{{n, 1, 1}}, d); });
+    add("select", [](size n, device d) { return select(softmax_problem{{n, 2, 4, 2}, {n, 2, 4, 2}}, d); });
+    add("select", [](size n, device d) { return select(norm_problem{{n, 2}, {n, 2}}, d); });
+    add("select", [](size n, device d) { return select(loss_problem{{n, 2}}, d); });
+    add("select", [](size n, device d) {
+        return select(softmax_gradient_problem{{n, 2}, {n, 2}, {n, 2}}, d);
+    });
+    add("select", [](size n, device d) { return select(norm_gradient_problem{{n, 2}, {n, 2}}, d); });
+    add("norm_gradient_workspace_bytes", [](size n, device d) {
+        return norm_gradient_workspace_bytes({{n, 2}, {n, 2}}, d);
+    });
+    add("select", [](size n, device d) { return select(transpose_problem{{n, 2}, {2, n}}, d); });
+    add("select", [](size n, device d) { return select(random_problem{{n, 2}}, d); });
     add("select", [](size n, device d) { return select(gaussian_blur_problem{n, 2}, d); });
     add("select", [](size n, device d) { return select(gaussian_blur_problem{2, n}, d); });
     for (const element_type type : {element_type::f32, element_type::f16}) {
@@ -243,18 +248,21 @@ std::vector<pure_function> pure_functions() {
         });
     }
     for (const reduce_algorithm each : reduce_algorithms()) {
-        add("reduce_workspace_bytes", [=](size n, device d) { return reduce_workspace_bytes({n}, d, each); });
-        add("reduce_depth", [=](size n, device d) { return reduce_depth({n}, d, each); });
+        add("reduce_workspace_bytes",
+            [=](size n, device d) { return reduce_workspace_bytes({{n}}, d, each); });
+        add("reduce_depth", [=](size n, device d) { return reduce_depth({{n}}, d, each); });
     }
     for (const matrix_reduce_algorithm each : matrix_reduce_algorithms()) {
         add("matrix_reduce_workspace_bytes", [=](size n, device d) {
-            return matrix_reduce_workspace_bytes({2, n}, d, each);
+            return matrix_reduce_workspace_bytes({{2, n}}, d, each);
         });
-        add("matrix_reduce_depth", [=](size n, device d) { return matrix_reduce_depth({n, 2}, d, each); });
+        add("matrix_reduce_depth", [=](size n, device d) { return matrix_reduce_depth({{n, 2}}, d, each); });
     }
     for (const scan_algorithm each : scan_algorithms()) {
-        add("scan_workspace_bytes", [=](size n, device d) { return scan_workspace_bytes({n}, d, each); });
-        add("scan_depth", [=](size n, device d) { return scan_depth({n}, d, each); });
+        add("scan_workspace_bytes", [=](size n, device d) {
+            return scan_workspace_bytes({{n}, {n}}, d, each);
+        });
+        add("scan_depth", [=](size n, device d) { return scan_depth({{n}, {n}}, d, each); });
     }
     for (const gaussian_blur_algorithm each : gaussian_blur_algorithms())
         add("gaussian_blur_workspace_bytes", [=](size n, device d) {

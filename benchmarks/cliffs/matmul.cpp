@@ -33,7 +33,7 @@ void run(const product_problem<Out, In>& p, product_operands<Out, In>& o, const 
 /// What a choice depends on, as benchmarks/tuning reads it.
 std::string json_of(const matmul_problem& p) {
     const auto layout = [](const matrix_layout& m) {
-        return fmt::format("[{}, {}, {}, {}, {}]", m.rows, m.cols, m.row_stride, m.col_stride, m.alignment);
+        return fmt::format("[{}, {}, {}, {}, {}]", m.rows, m.cols, m.row_stride, m.col_stride, m.alignment());
     };
     const bool widens = p.result != p.operands;
     return fmt::format(

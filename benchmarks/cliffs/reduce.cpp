@@ -109,8 +109,7 @@ expectation expected(const problem<T>& p, operands<T>& o) {
     // Where dot's vectors do not lie alike it may take more steps.
     const device_traits& device = traits_of(current_device());
     const auto depth_of = [&](std::int64_t stride) {
-        return static_cast<double>(
-            reduce_depth({.size = p.size, .stride = stride, .element_bytes = sizeof(T)}, device));
+        return static_cast<double>(reduce_depth({.x = {p.size, stride, sizeof(T)}}, device));
     };
     const double depth = std::max({depth_of(p.x.step), depth_of(p.y.step), depth_of(2)});
     const double u = std::is_integral_v<T> ? 0 : unit_roundoff<sum_type<T>>();

@@ -42,17 +42,6 @@ struct operands {
     operand<T>& result() { return y ? *y : x; }
 };
 
-/// What depends on where the operands lie.
-template <class T>
-scan_problem described(const problem<T>& p) {
-    constexpr std::int64_t packet = 16 / sizeof(T);
-    return {.size = p.size,
-            .element_bytes = sizeof(T),
-            .unit_stride = p.y.step == 1,
-            .misalignment = static_cast<int>(p.y.offset % packet),
-            .x_is_alike = p.x.step == p.y.step && p.x.offset % packet == p.y.offset % packet};
-}
-
 template <class T>
 trial prepare(const problem<T>& p) {
     const auto o = std::make_shared<operands<T>>(p);
@@ -85,7 +74,8 @@ trial prepare(const problem<T>& p) {
     const auto places = sampled_places(1, p.size, p.seed);
     std::vector<line> before;
     for (const place& at : places) before.push_back({0, p.x.step, at.col + (p.inclusive ? 1 : 0)});
-    const double depth = static_cast<double>(scan_depth(described(p), traits_of(current_device())));
+    const scan_problem of = scan_problem_of<T>(o->x.vector(), o->result().vector());
+    const double depth = static_cast<double>(scan_depth(of, traits_of(current_device())));
     const double u = std::is_integral_v<T> ? 0 : unit_roundoff<T>();
     std::vector<double> expected, bounds;
     for (const line_facts& facts : facts_of(o->x.data(), before)) {

@@ -19,7 +19,7 @@ accuracy check_of(std::int64_t size, std::string_view rung) {
         magnitudes += std::abs(value);
     }
     const double unit = std::is_same_v<T, double> ? unit_of<double> : float_unit;
-    const reduce_problem problem{.size = size, .element_bytes = sizeof(T)};
+    const reduce_problem problem{.x = {.size = size, .element_bytes = sizeof(T)}};
     const auto depth = static_cast<double>(reduce_depth(problem, traits_of(current_device()), algorithm));
     // On its way to the result an element meets so many roundings: of all elements together one of each depth is off by the sum
     // of magnitudes times u at most. Of random elements they are independent of each other, and add up as their root: 6 times

@@ -48,7 +48,8 @@ matmul_problem problem_of(const json& of) {
     const std::int64_t bytes = of.at("element_bytes"), wide = sizeof(float);
     const bool widens = of.at("widens");
     const auto layout = [](const json& m, std::int64_t element_bytes) {
-        return matrix_layout{m.at(0), m.at(1), m.at(2), m.at(3), element_bytes, m.at(4)};
+        const std::int64_t alignment = m.at(4);
+        return matrix_layout{m.at(0), m.at(1), m.at(2), m.at(3), element_bytes, alignment % 256};
     };
     const element_type operands = bytes == wide ? element_type::f32 : element_type::f16;
     return {.a = layout(of.at("a"), bytes),

@@ -85,8 +85,8 @@ void gpu::vectors(const work& work) {
                   [&] { check(cub::gelu(w.data(), theirs.data(), count, stream_.get())); });
     table_.print({"gelu", shape, seconds, "CUB Transform", gelu_error(ws, download(z)), bounds::gelu});
 
-    heddle::workspace workspace(std::max(heddle::reduce_workspace_bytes({.size = size}, device_),
-                                         heddle::scan_workspace_bytes({.size = size}, device_)),
+    heddle::workspace workspace(std::max(heddle::reduce_workspace_bytes({.x = {size}}, device_),
+                                         heddle::scan_workspace_bytes({{size}, {size}}, device_)),
                                 stream_);
     const heddle::reduce_options options{.workspace = workspace};
     device_buffer<std::byte> scratch(cub::scratch_bytes, stream_);
@@ -96,7 +96,7 @@ void gpu::vectors(const work& work) {
         run([&] { heddle::sum<float>(x, result.data(), stream_, options); },
             [&] { check(cub::sum(x.data(), count, their_result.data(), scratch.data(), stream_.get())); });
     table_.print({"sum", shape, seconds, "CUB Sum", sum_error(xs, download(result)[0]),
-                  bounds::sum(heddle::reduce_depth({.size = size}, device_))});
+                  bounds::sum(heddle::reduce_depth({.x = {size}}, device_))});
 
     seconds =
         run([&] { heddle::min<float>(x, result.data(), stream_, options); },
@@ -112,7 +112,7 @@ void gpu::vectors(const work& work) {
         [&] { heddle::inclusive_scan<float>(x, z, stream_, {.workspace = workspace}); },
         [&] { check(cub::inclusive_scan(x.data(), theirs.data(), count, scratch.data(), stream_.get())); });
     table_.print({"inclusive_scan", shape, seconds, "CUB InclusiveSum", scan_error(xs, download(z)),
-                  bounds::sum(heddle::scan_depth({.size = size}, device_))});
+                  bounds::sum(heddle::scan_depth({{size}, {size}}, device_))});
 }
 
 void gpu::padded_matrices(const work& work) {

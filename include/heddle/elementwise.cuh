@@ -18,9 +18,9 @@ namespace heddle {
 namespace detail {
 
 /// Checks the operands of a call, and puts them in the order of their addresses: row-major, and as one row
-/// where no row has a gap. Describes the call that they then make.
-elementwise_problem prepare_elementwise(const char* operation, std::span<operand> operands,
-                                        std::size_t element_bytes);
+/// where no row has a gap.
+elementwise_facts prepare_elementwise(const char* operation, std::span<operand> operands,
+                                      std::size_t element_bytes);
 
 struct elementwise_tile {
     static constexpr int threads = 256;
@@ -258,7 +258,7 @@ struct elementwise_plan {
     int lead;  ///< of packets
 };
 
-inline std::int64_t packets_of_a_row(const elementwise_problem& problem) {
+inline std::int64_t packets_of_a_row(const elementwise_facts& problem) {
     const std::int64_t size =
         elementwise_tile::packet_bytes / static_cast<std::int64_t>(problem.element_bytes);
     return (problem.cols + problem.lead - 1) / size + 1;
@@ -266,14 +266,14 @@ inline std::int64_t packets_of_a_row(const elementwise_problem& problem) {
 
 /// Whether blocks of wide_threads are the faster ones, of a function that they fit. A broadcast does not count among the inputs
 /// that DRAM has to give.
-inline bool gains_by_wide_blocks(const elementwise_problem& problem) {
+inline bool gains_by_wide_blocks(const elementwise_facts& problem) {
     return problem.inputs - problem.broadcasts > 1 && problem.in_packets && !problem.fills_packets &&
            !problem.shifts_packets &&
            problem.rows * packets_of_a_row(problem) >= elementwise_tile::wide_packets;
 }
 
 /// In blocks of so many threads: elementwise_tile::threads, or ::wide_threads of packets. Pure.
-inline elementwise_plan plan_transform(const elementwise_problem& problem, std::int64_t threads) {
+inline elementwise_plan plan_transform(const elementwise_facts& problem, std::int64_t threads) {
     using tile = elementwise_tile;
     const auto divide_up = [](std::int64_t n, std::int64_t d) { return (n - 1) / d + 1; };
     const auto planned = [&](std::int64_t across, std::int64_t down, kernels::launch_extents block,
@@ -347,7 +347,7 @@ void transform(Function function, cuda::stream_ref stream, Operands... given) {
     static_assert(std::is_trivially_copyable_v<T>, "elements are copied byte by byte");
     constexpr int inputs = sizeof...(given) - 1;
     operand operands[] = {given...};
-    const elementwise_problem problem = prepare_elementwise("transform", operands, sizeof(T));
+    const elementwise_facts problem = prepare_elementwise("transform", operands, sizeof(T));
     if (problem.rows == 0 || problem.cols == 0) return;
     const stream_device call_device(stream);
     std::int64_t threads = elementwise_tile::threads;

@@ -6,6 +6,8 @@
 
 #include <cuda/stream_ref>
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -58,29 +60,19 @@ struct elementwise_options {
     elementwise_algorithm algorithm = elementwise_algorithm::automatic;
 };
 
-/// What the choice of a rung depends on.
+/// A call without its memory: what its plan depends on. elementwise_problem_of() makes it.
 struct elementwise_problem {
-    std::int64_t rows = 0;
-    std::int64_t cols = 0;
-    int inputs = 1;
-    std::size_t element_bytes = 4;
-    /// Each row has its elements side by side, and begins `lead` elements beyond a multiple of 16 bytes, in all operands but
-    /// those that fill packets and those whose packets are shifted.
-    bool in_packets = true;
-    int lead = 0;
-    /// Some input lies across: its neighbours in memory are of one column, and the output's of one row.
-    bool is_crossed = false;
-    /// How many inputs have a stride of 0. They come from a cache again and again.
-    int broadcasts = 0;
-    /// Some of these have one element for all of a row, which fills packets.
-    bool fills_packets = false;
-    /// Some inputs, of elements of 1 or 2 bytes, begin elsewhere: each of their packets lies in two of memory's.
-    bool shifts_packets = false;
+    int inputs = 1;  ///< 1 to 3
+    /// The inputs, then the output, and nothing; vectors are matrices of one column. Strides of inputs may be 0.
+    std::array<matrix_layout, 4> operands{};
+
+    bool operator==(const elementwise_problem&) const = default;
 };
 
 /// The rung that `automatic` stands for. Pure.
 /// @throws invalid_argument  a negative extent, more than 2^58 elements, inputs other than 1 to 3, elements not of 2, 4 or
-///                           8 bytes, broadcasts below 0 or above inputs, device.sm_count below 1
+///                           8 bytes, shapes that disagree, strides that overflow, an offset other than 0 to 255,
+///                           device.sm_count below 1
 elementwise_algorithm select(const elementwise_problem& problem, const device_traits& device);
 
 /// Why a rung cannot run a problem on a device, as `unsupported` says it; empty where it can, and of `automatic`. Pure.
@@ -107,6 +99,28 @@ template <class T>
 operand operand_of(const char* name, const vector_view<T>& v) {
     return {name, true, {const_cast<std::remove_const_t<T>*>(v.data), v.size, 1, v.stride}};
 }
+
+elementwise_problem elementwise_problem_of(std::span<const operand> operands, std::size_t element_bytes);
+
+/// What rungs, and elementwise.cuh, plan by.
+struct elementwise_facts {
+    std::int64_t rows = 0;
+    std::int64_t cols = 0;
+    int inputs = 1;
+    std::size_t element_bytes = 4;
+    /// Each row has its elements side by side, and begins `lead` elements beyond a multiple of 16 bytes, in all operands but
+    /// those that fill packets and those whose packets are shifted.
+    bool in_packets = true;
+    int lead = 0;
+    /// Some input lies across: its neighbours in memory are of one column, and the output's of one row.
+    bool is_crossed = false;
+    /// How many inputs have a stride of 0. They come from a cache again and again.
+    int broadcasts = 0;
+    /// Some of these have one element for all of a row, which fills packets.
+    bool fills_packets = false;
+    /// Some inputs, of elements of 1 or 2 bytes, begin elsewhere: each of their packets lies in two of memory's.
+    bool shifts_packets = false;
+};
 
 /// How a call is shared out to threads; heddle/elementwise.cuh has a kernel for each.
 enum class elementwise_way { packets, mixed_packets, along_rows, down_columns, tiles };
@@ -191,6 +205,18 @@ using elementwise_function =
     overloaded<Function<T, operation, vector_view>, Function<T, operation, matrix_view>>;
 
 }  // namespace detail
+
+/// The problem of a call with these operands, the inputs and then the output. What the views point to is not read; they may be
+/// null.
+/// @throws invalid_argument  as the call, but for pointers and overlaps
+template <class... Views>
+requires(sizeof...(Views) >= 2 && sizeof...(Views) <= 4) elementwise_problem
+    elementwise_problem_of(const Views&... views) {
+    constexpr const char* names[] = {"x", "y", "z", "w"};
+    const char* const* next = names;
+    const detail::operand operands[] = {detail::operand_of(*next++, views)...};
+    return detail::elementwise_problem_of(operands, std::max({sizeof(*views.data)...}));
+}
 
 // Function objects: heddle::add<float>(x, y, z, stream[, options]).
 //

@@ -5,7 +5,6 @@
 
 #include <cuda/stream_ref>
 
-#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -24,22 +23,25 @@ struct histogram_options {
     histogram_algorithm algorithm = histogram_algorithm::automatic;
 };
 
-/// What the choice of a rung depends on.
+/// A histogram without its memory: what its plan depends on. histogram_problem_of() makes it.
 struct histogram_problem {
-    std::int64_t size = 0;
-    std::int64_t stride = 1;
+    vector_layout x{.element_bytes = 1};
     std::int64_t bins = 256;
-    std::size_t element_bytes = 1;
-    /// Elements before the first multiple of 16 bytes.
-    std::int64_t head = 0;
+
+    bool operator==(const histogram_problem&) const = default;
 };
+
+/// The problem of a call with these arguments. What the views point to is not read; they may be null.
+/// @throws invalid_argument  as histogram(), but for pointers, overlaps and a range
+histogram_problem histogram_problem_of(vector_view<const std::uint8_t> x, vector_view<std::int64_t> counts);
+histogram_problem histogram_problem_of(vector_view<const float> x, vector_view<std::int64_t> counts);
 
 /// The most bins that shared_memory and vectorized can keep in an SM.
 inline constexpr std::int64_t histogram_max_shared_bins = 12288;
 
 /// The rung that `automatic` stands for. Pure.
-/// @throws invalid_argument  a size that is negative or above 2^58, no bins, elements not of 1 or 4 bytes, a head that is
-///                           negative or as long as 16 bytes, device.sm_count below 1
+/// @throws invalid_argument  a size that is negative or above 2^58, no bins, elements not of 1 or 4 bytes, an offset other
+///                           than 0 to 255, device.sm_count below 1
 histogram_algorithm select(const histogram_problem& problem, const device_traits& device);
 
 /// Why a rung cannot run a problem on a device, as `unsupported` says it; empty where it can, and of `automatic`. Pure.

@@ -6,7 +6,6 @@
 
 #include <cuda/stream_ref>
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -39,19 +38,27 @@ struct mean_squared_error_options {
     float scale = 1;
 };
 
-/// What the choice of a rung depends on.
+/// A call of cross_entropy() or mean_squared_error() without its memory: what its plan depends on. loss_problem_of() makes it.
 struct loss_problem {
-    std::int64_t rows = 0;
-    std::int64_t cols = 0;
-    /// The elements of each row lie side by side, in all matrices.
-    bool unit_stride = true;
-    std::size_t element_bytes = 4;
-    /// Each row begins at a multiple of 16 bytes and is as long as one, in all matrices.
-    bool in_packets = true;
+    matrix_layout x{};         ///< the logits or the prediction
+    matrix_layout target{};    ///< all zero of cross_entropy()
+    matrix_layout gradient{};  ///< all zero where it is not wanted
+
+    bool operator==(const loss_problem&) const = default;
 };
 
+/// The problem of a call of cross_entropy() with these arguments. What the views point to is not read; they may be null.
+/// @throws invalid_argument  as cross_entropy(), but for pointers and overlaps
+template <class T>
+loss_problem loss_problem_of(matrix_view<const std::type_identity_t<T>> logits, matrix_view<T> gradient);
+/// The same of mean_squared_error().
+template <class T>
+loss_problem loss_problem_of(matrix_view<const std::type_identity_t<T>> prediction,
+                             matrix_view<const std::type_identity_t<T>> target, matrix_view<T> gradient);
+
 /// The rung that `automatic` stands for. Pure.
-/// @throws invalid_argument  a negative extent, more than 2^58 elements, elements not of 2 or 4 bytes, device.sm_count below 1
+/// @throws invalid_argument  shapes that disagree, a negative extent, more than 2^58 elements, elements not of 2 or 4 bytes,
+///                           device.sm_count below 1
 loss_algorithm select(const loss_problem& problem, const device_traits& device);
 
 /// Why a rung cannot run a problem on a device, as `unsupported` says it; empty where it can, and of `automatic`. Pure.

@@ -114,19 +114,6 @@ struct matmul_epilogue {
     matrix_view<const Out> residual{};
 };
 
-/// A matrix without its memory: how it lies.
-struct matrix_layout {
-    std::int64_t rows = 0;
-    std::int64_t cols = 0;
-    std::int64_t row_stride = 0;
-    std::int64_t col_stride = 0;
-    std::int64_t element_bytes = 4;
-    /// The largest power of two, up to 256, of which the first element's address is a multiple.
-    std::int64_t alignment = 256;
-
-    bool operator==(const matrix_layout&) const = default;
-};
-
 /// A product without its memory: what its plan depends on. matmul_problem_of() makes it.
 struct matmul_problem {
     /// Those of the product, or where C's columns are the more contiguous, of C^T = B^T A^T.

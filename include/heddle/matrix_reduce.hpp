@@ -39,29 +39,25 @@ struct matrix_reduce_options {
     std::int64_t correction = 0;
 };
 
-/// What the choice of a rung and its plan depend on: the matrix of which the rows are reduced. Columns are the rows of
-/// transposed(matrix), and so is their problem.
+/// A reduction of a matrix without its memory: what its plan depends on. row_problem() and column_problem() make it.
 struct matrix_reduce_problem {
-    std::int64_t rows = 0;
-    std::int64_t cols = 0;
-    std::int64_t row_stride = cols;
-    std::int64_t col_stride = 1;
-    std::size_t element_bytes = 4;
-    /// Each row, or where row_stride is 1 each column, begins at a multiple of 16 bytes.
-    bool is_aligned = true;
+    /// Of this the rows are reduced: of columns it is transposed.
+    matrix_layout x{};
     /// Scratch memory is there: given, or from the pool.
     bool has_scratch = true;
+
+    bool operator==(const matrix_reduce_problem&) const = default;
 };
 
-/// The problem of the rows of x, if it is aligned. What the functions below answer is the same if it is not.
+/// The problem of a reduction of the rows of x. What x points to is not read; it may be null.
 template <class T>
-constexpr matrix_reduce_problem row_problem(const matrix_view<T>& x) {
-    return {x.rows, x.cols, x.row_stride, x.col_stride, sizeof(T)};
+matrix_reduce_problem row_problem(const matrix_view<T>& x, const matrix_reduce_options& options = {}) {
+    return {layout_of(x), !options.workspace.empty() || options.scratch == scratch::pool};
 }
-/// The problem of the columns of x.
+/// The same of the columns of x.
 template <class T>
-constexpr matrix_reduce_problem column_problem(const matrix_view<T>& x) {
-    return row_problem(transposed(x));
+matrix_reduce_problem column_problem(const matrix_view<T>& x, const matrix_reduce_options& options = {}) {
+    return row_problem(transposed(x), options);
 }
 
 /// The rung that `automatic` stands for. Pure; throws as matrix_reduce_workspace_bytes().

@@ -28,22 +28,25 @@ struct norm_options {
     float epsilon = 1e-5f;  ///< added to the variance or mean square; zero or more
 };
 
-/// What the choice of a rung depends on.
+/// A call of layer_norm() or rms_norm() without its memory: what its plan depends on. norm_problem_of() makes it.
 struct norm_problem {
-    std::int64_t rows = 0;
-    std::int64_t cols = 0;
-    /// The elements of each row lie side by side, in x and in y, and those of gamma and beta.
-    bool unit_stride = true;
-    std::size_t element_bytes = 4;
-    /// Each row begins at a multiple of 16 bytes and is as long as one, in x and in y; gamma and beta begin at one.
-    bool in_packets = true;
-    /// Neighbours in memory are elements of one column, in x and in y.
-    bool x_in_columns = false;
-    bool y_in_columns = false;
+    matrix_layout x{}, y{};
+    vector_layout gamma{}, beta{};
+
+    bool operator==(const norm_problem&) const = default;
 };
 
+/// The problem of a call of layer_norm() with these arguments; without beta, of rms_norm(). What the views point to is not read;
+/// they may be null.
+/// @throws invalid_argument  as layer_norm(), but for pointers and overlaps
+template <class T>
+norm_problem norm_problem_of(matrix_view<const std::type_identity_t<T>> x,
+                             vector_view<const std::type_identity_t<T>> gamma,
+                             vector_view<const std::type_identity_t<T>> beta, matrix_view<T> y);
+
 /// The rung that `automatic` stands for. Pure.
-/// @throws invalid_argument  a negative extent, more than 2^58 elements, elements not of 2 or 4 bytes, device.sm_count below 1
+/// @throws invalid_argument  shapes that disagree, a negative extent, more than 2^58 elements, elements not of 2 or 4 bytes,
+///                           device.sm_count below 1
 norm_algorithm select(const norm_problem& problem, const device_traits& device);
 
 /// Why a rung cannot run a problem on a device, as `unsupported` says it; empty where it can, and of `automatic`. Pure.
@@ -103,23 +106,30 @@ struct norm_gradient_options {
     heddle::scratch scratch = heddle::scratch::pool;
 };
 
-/// What the choice of a rung depends on.
+/// A call of either gradient without its memory: what its plan depends on. norm_gradient_problem_of() makes it.
 struct norm_gradient_problem {
-    std::int64_t rows = 0;
-    std::int64_t cols = 0;
-    /// The elements of each row lie side by side, in x, dy and dx, and those of gamma.
-    bool unit_stride = true;
-    std::size_t element_bytes = 4;
-    /// Each row begins at a multiple of 16 bytes and is as long as one, in x, dy and dx; gamma begins at one.
-    bool in_packets = true;
-    /// dgamma or dbeta is wanted.
-    bool has_column_sums = true;
+    matrix_layout x{}, dy{}, dx{};
+    vector_layout gamma{}, dgamma{}, dbeta{};
     /// Scratch memory is there: given, or from the pool.
     bool has_scratch = true;
+
+    bool operator==(const norm_gradient_problem&) const = default;
 };
 
+/// The problem of a call of layer_norm_gradient() with these arguments; without dbeta, of rms_norm_gradient(). What the views
+/// point to is not read; they may be null.
+/// @throws invalid_argument  as layer_norm_gradient(), but for pointers, overlaps and the workspace
+template <class T>
+norm_gradient_problem norm_gradient_problem_of(matrix_view<const std::type_identity_t<T>> x,
+                                               vector_view<const std::type_identity_t<T>> gamma,
+                                               matrix_view<const T> dy,
+                                               matrix_view<std::type_identity_t<T>> dx,
+                                               vector_view<std::type_identity_t<T>> dgamma,
+                                               vector_view<std::type_identity_t<T>> dbeta,
+                                               const norm_gradient_options& options = {});
+
 /// The rung that `automatic` stands for. Pure.
-/// @throws invalid_argument  a negative extent, more than 2^58 elements, elements not of 2 or 4 bytes, device.sm_count below 1
+/// @throws invalid_argument  as select() of a norm_problem
 /// @throws unsupported       column sums without scratch memory
 norm_gradient_algorithm select(const norm_gradient_problem& problem, const device_traits& device);
 
@@ -128,7 +138,7 @@ norm_gradient_algorithm select(const norm_gradient_problem& problem, const devic
 std::string why_not(norm_gradient_algorithm algorithm, const norm_gradient_problem& problem,
                     const device_traits& device);
 
-/// The workspace, in bytes, that either gradient needs for a matrix of so many rows and columns, whatever its strides and
+/// The workspace, in bytes, that either gradient needs for matrices of such a shape, whatever their strides and
 /// alignment; 0 where no column sums are wanted. Pure; throws as why_not().
 std::int64_t norm_gradient_workspace_bytes(
     const norm_gradient_problem& problem, const device_traits& device,

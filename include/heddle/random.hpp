@@ -55,22 +55,42 @@ struct random_options {
     random_algorithm algorithm = random_algorithm::automatic;
 };
 
-/// What the choice of a rung depends on.
+/// A call without its memory: what its plan depends on. random_problem_of() makes it.
 struct random_problem {
-    std::int64_t rows = 0;
-    std::int64_t cols = 0;
-    std::size_t element_bytes = 4;
-    /// Elements that a block of Philox gives: 2 of double's uniform and normal numbers, else 4.
-    int block_elements = 4;
-    /// The elements of each row lie side by side, in all operands.
-    bool unit_stride = true;
-    /// Neighbours in memory are elements of one column of what is written.
-    bool is_crossed = false;
+    matrix_layout y{};  ///< what is written; a vector is a matrix of one column
+    matrix_layout x{};  ///< of dropout, else all zero
+    /// Uniform or normal numbers are drawn, which take more words where they are double.
+    bool draws_reals = true;
+
+    bool operator==(const random_problem&) const = default;
 };
 
+namespace detail {
+
+random_problem random_problem_of(std::span<const operand> operands, std::size_t element_bytes,
+                                 bool draws_reals);
+
+}  // namespace detail
+
+/// The problem of a call that writes y: uniform or normal numbers, else bits or Bernoulli's. What the view points to is not
+/// read; it may be null.
+/// @throws invalid_argument  a negative extent, a stride smaller than a row
+template <template <class> class View, class T>
+random_problem random_problem_of(View<T> y, bool draws_reals = true) {
+    const detail::operand operands[] = {detail::operand_of("y", y)};
+    return detail::random_problem_of(operands, sizeof(T), draws_reals);
+}
+/// The same of dropout() and its gradient.
+/// @throws invalid_argument  as well where shapes disagree
+template <template <class> class View, class From, class T>
+random_problem random_problem_of(View<From> x, View<T> y) {
+    const detail::operand operands[] = {detail::operand_of("x", x), detail::operand_of("y", y)};
+    return detail::random_problem_of(operands, sizeof(T), false);
+}
+
 /// The rung that `automatic` stands for. Pure.
-/// @throws invalid_argument  a negative extent, more than 2^58 elements, elements not of 1, 2, 4 or 8 bytes, block_elements
-///                           other than 2 or 4, device.sm_count below 1
+/// @throws invalid_argument  shapes that disagree, a negative extent, more than 2^58 elements, elements not of 1, 2, 4 or 8
+///                           bytes, strides that overflow, an offset other than 0 to 255, device.sm_count below 1
 random_algorithm select(const random_problem& problem, const device_traits& device);
 
 /// Why a rung cannot run a problem on a device, as `unsupported` says it; empty where it can, and of `automatic`. Pure.

@@ -56,16 +56,23 @@ struct reduce_options {
     heddle::scratch scratch = heddle::scratch::pool;
 };
 
-/// What the choice of a rung and its plan depend on. Of dot, `stride` is 1 where both vectors' are, else the larger of them.
+/// A reduction without its memory: what its plan depends on. reduce_problem_of() makes it.
 struct reduce_problem {
-    std::int64_t size = 0;
-    std::int64_t stride = 1;
-    std::size_t element_bytes = 4;
-    /// Where the operation is dot, y begins as far after a multiple of 16 bytes as x.
-    bool y_is_alike = true;
+    vector_layout x{};
+    vector_layout y{};  ///< dot's alone, else without elements
     /// Scratch memory is there: given, or from the pool.
     bool has_scratch = true;
+
+    bool operator==(const reduce_problem&) const = default;
 };
+
+/// The problem of a call with these arguments, of dot() where there is y. What the views point to is not read; they may be null.
+/// @throws invalid_argument  a negative size, a stride below 1, sizes that disagree
+template <class T>
+reduce_problem reduce_problem_of(vector_view<const T> x, const reduce_options& options = {});
+template <class T>
+reduce_problem reduce_problem_of(vector_view<const T> x, vector_view<const std::type_identity_t<T>> y,
+                                 const reduce_options& options = {});
 
 /// The rung that `automatic` stands for. Pure; throws as reduce_workspace_bytes().
 reduce_algorithm select(const reduce_problem& problem, const device_traits& device);
@@ -78,8 +85,8 @@ std::string why_not(reduce_operation operation, reduce_algorithm algorithm, cons
 
 /// The workspace, in bytes, that any of the reductions of this problem needs; 0 where one block or one cluster of
 /// blocks does it all. Pure.
-/// @throws invalid_argument  a size that is negative or above 2^58, an element size that is not 1 to 8 bytes,
-///                           device.sm_count below 1, an unknown algorithm
+/// @throws invalid_argument  a size that is negative or above 2^58, sizes that disagree, an element size that is not 1 to 8
+///                           bytes, an offset other than 0 to 255, device.sm_count below 1, an unknown algorithm
 std::int64_t reduce_workspace_bytes(const reduce_problem& problem, const device_traits& device,
                                     reduce_algorithm algorithm = reduce_algorithm::automatic);
 
@@ -88,8 +95,7 @@ std::int64_t reduce_workspace_bytes(const reduce_problem& problem, const device_
 template <class T>
 std::int64_t reduce_workspace_bytes(vector_view<const T> x, cuda::stream_ref stream,
                                     const reduce_options& options = {}) {
-    return reduce_workspace_bytes({.size = x.size, .stride = x.stride, .element_bytes = sizeof(T)},
-                                  traits_of(device_of(stream)), options.algorithm);
+    return reduce_workspace_bytes(reduce_problem_of(x), traits_of(device_of(stream)), options.algorithm);
 }
 
 /// The most additions that any one element goes through on its way to the sum. A floating-point sum is off by

@@ -34,19 +34,20 @@ struct scan_options {
     heddle::scratch scratch = heddle::scratch::pool;
 };
 
-/// What the choice of a rung and its plan depend on.
+/// A scan without its memory: what its plan depends on. scan_problem_of() makes it.
 struct scan_problem {
-    std::int64_t size = 0;
-    std::size_t element_bytes = 4;
-    /// The elements of y lie side by side.
-    bool unit_stride = true;
-    /// Elements by which y begins after a multiple of 16 bytes.
-    int misalignment = 0;
-    /// x lies like y: its elements are side by side, and it begins as far after a multiple of 16 bytes.
-    bool x_is_alike = true;
+    vector_layout x{}, y{};
     /// Scratch memory is there: given, or from the pool.
     bool has_scratch = true;
+
+    bool operator==(const scan_problem&) const = default;
 };
+
+/// The problem of a call with these arguments. What the views point to is not read; they may be null.
+/// @throws invalid_argument  sizes disagree, a negative size, a stride below 1
+template <class T>
+scan_problem scan_problem_of(vector_view<const std::type_identity_t<T>> x, vector_view<T> y,
+                             const scan_options& options = {});
 
 /// The rung that `automatic` stands for. Pure; throws as scan_workspace_bytes().
 scan_algorithm select(const scan_problem& problem, const device_traits& device);
@@ -57,8 +58,8 @@ std::string why_not(scan_algorithm algorithm, const scan_problem& problem, const
 
 /// The workspace, in bytes, that a scan of this problem needs, whatever its strides and alignment; 0 where one
 /// block does it all. Pure.
-/// @throws invalid_argument  a size that is negative or above 2^58, an element size other than 4 or 8 bytes, a misalignment
-///                           that is negative or 16 bytes or more, device.sm_count below 1, an unknown algorithm
+/// @throws invalid_argument  a size that is negative or above 2^58, sizes that disagree, an element size other than 4 or 8
+///                           bytes, an offset other than 0 to 255, device.sm_count below 1, an unknown algorithm
 std::int64_t scan_workspace_bytes(const scan_problem& problem, const device_traits& device,
                                   scan_algorithm algorithm = scan_algorithm::automatic);
 
@@ -66,7 +67,7 @@ std::int64_t scan_workspace_bytes(const scan_problem& problem, const device_trai
 template <class T>
 std::int64_t scan_workspace_bytes(vector_view<const T> x, cuda::stream_ref stream,
                                   const scan_options& options = {}) {
-    return scan_workspace_bytes({.size = x.size, .element_bytes = sizeof(T)}, traits_of(device_of(stream)),
+    return scan_workspace_bytes({layout_of(x), layout_of(x)}, traits_of(device_of(stream)),
                                 options.algorithm);
 }
 

@@ -6,7 +6,6 @@
 
 #include <cuda/stream_ref>
 
-#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -32,22 +31,21 @@ struct softmax_options {
     softmax_algorithm algorithm = softmax_algorithm::automatic;
 };
 
-/// What the choice of a rung depends on.
+/// A call of softmax() or log_softmax() without its memory: what its plan depends on. softmax_problem_of() makes it.
 struct softmax_problem {
-    std::int64_t rows = 0;
-    std::int64_t cols = 0;
-    /// The elements of each row lie side by side, in x and in y.
-    bool unit_stride = true;
-    std::size_t element_bytes = 4;
-    /// Each row begins at a multiple of 16 bytes and is as long as one, in x and in y.
-    bool in_packets = true;
-    /// Neighbours in memory are elements of one column, in x and in y.
-    bool x_in_columns = false;
-    bool y_in_columns = false;
+    matrix_layout x{}, y{};
+
+    bool operator==(const softmax_problem&) const = default;
 };
 
+/// The problem of a call with these arguments. What the views point to is not read; they may be null.
+/// @throws invalid_argument  as softmax(), but for pointers and overlaps
+template <class T>
+softmax_problem softmax_problem_of(matrix_view<const std::type_identity_t<T>> x, matrix_view<T> y);
+
 /// The rung that `automatic` stands for. Pure.
-/// @throws invalid_argument  a negative extent, more than 2^58 elements, elements not of 2 or 4 bytes, device.sm_count below 1
+/// @throws invalid_argument  shapes that disagree, a negative extent, more than 2^58 elements, elements not of 2 or 4 bytes,
+///                           device.sm_count below 1
 softmax_algorithm select(const softmax_problem& problem, const device_traits& device);
 
 /// Why a rung cannot run a problem on a device, as `unsupported` says it; empty where it can, and of `automatic`. Pure.
@@ -92,19 +90,22 @@ struct softmax_gradient_options {
     softmax_gradient_algorithm algorithm = softmax_gradient_algorithm::automatic;
 };
 
-/// What the choice of a rung depends on.
+/// A call of either gradient without its memory: what its plan depends on. softmax_gradient_problem_of() makes it.
 struct softmax_gradient_problem {
-    std::int64_t rows = 0;
-    std::int64_t cols = 0;
-    /// The elements of each row lie side by side, in y, dy and dx.
-    bool unit_stride = true;
-    std::size_t element_bytes = 4;
-    /// Each row begins at a multiple of 16 bytes and is as long as one, in y, dy and dx.
-    bool in_packets = true;
+    matrix_layout y{}, dy{}, dx{};
+
+    bool operator==(const softmax_gradient_problem&) const = default;
 };
 
+/// The problem of a call with these arguments. What the views point to is not read; they may be null.
+/// @throws invalid_argument  as softmax_gradient(), but for pointers and overlaps
+template <class T>
+softmax_gradient_problem softmax_gradient_problem_of(matrix_view<const std::type_identity_t<T>> y,
+                                                     matrix_view<const std::type_identity_t<T>> dy,
+                                                     matrix_view<T> dx);
+
 /// The rung that `automatic` stands for. Pure.
-/// @throws invalid_argument  a negative extent, more than 2^58 elements, elements not of 2 or 4 bytes, device.sm_count below 1
+/// @throws invalid_argument  as select() of a softmax_problem
 softmax_gradient_algorithm select(const softmax_gradient_problem& problem, const device_traits& device);
 
 /// Why a rung cannot run a problem on a device, as `unsupported` says it; empty where it can, and of `automatic`. Pure.

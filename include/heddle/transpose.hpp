@@ -25,23 +25,16 @@ struct transpose_options {
     transpose_algorithm algorithm = transpose_algorithm::automatic;
 };
 
-/// What the choice of a rung depends on.
+/// A transposition without its memory: what its plan depends on. transpose_problem_of() makes it.
 struct transpose_problem {
-    std::int64_t rows = 0;  ///< of the source
-    std::int64_t cols = 0;
-    std::int64_t element_bytes = 4;
-    /// Source and destination each have their elements side by side along one dimension.
-    bool unit_stride = true;
-    /// That dimension is the same elements' in both, so that the call is a copy of rows: of a row-major source
-    /// to a column-major destination, say, or of a vector.
-    bool is_copy = false;
-    /// The largest power of two, up to 16, of which the address of each such line of elements is a multiple, in both.
-    int alignment = 16;
+    matrix_layout source{}, destination{};
+
+    bool operator==(const transpose_problem&) const = default;
 };
 
 /// The rung that `automatic` stands for. Pure.
-/// @throws invalid_argument  a negative extent, more than 2^58 elements, an element size that is not 1 to 8 bytes,
-///                           an alignment that is not 1 to 16, device.sm_count below 1
+/// @throws invalid_argument  shapes that disagree, a negative extent, more than 2^58 elements, an element size that is not 1 to 8
+///                           bytes, device.sm_count below 1
 transpose_algorithm select(const transpose_problem& problem, const device_traits& device);
 
 /// Why a rung cannot run a problem on a device, as `unsupported` says it; empty where it can, and of `automatic`. Pure.
@@ -79,7 +72,19 @@ void transpose(matrix_view<const Word> source, matrix_view<Word> destination, cu
 template <class Word>
 void transpose(matrix_view<const Word> source, matrix_view<Word> destination);
 
+template <class Word>
+transpose_problem transpose_problem_of(matrix_view<const Word> source, matrix_view<Word> destination);
+
 }  // namespace detail
+
+/// The problem of a call of transpose() with these arguments. What the views point to is not read; they may be null.
+/// @throws invalid_argument  as transpose(), but for pointers and overlaps
+template <detail::transposable T>
+transpose_problem transpose_problem_of(matrix_view<const std::type_identity_t<T>> source,
+                                       matrix_view<T> destination) {
+    using word = detail::word_of<T>;
+    return detail::transpose_problem_of<word>(detail::as_words(source), detail::as_words(destination));
+}
 
 /// destination(j, i) = source(i, j): a copy into the transpose, every bit as it was.
 ///

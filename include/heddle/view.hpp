@@ -65,6 +65,59 @@ constexpr matrix_view<const T> as_columns(vector_view<T> column, std::int64_t co
     return {column.data, column.size, cols, column.stride, 0};
 }
 
+namespace detail {
+
+inline std::int64_t offset_of(const void* data) {
+    return static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(data) % 256);
+}
+constexpr std::int64_t alignment_at(std::int64_t offset) {
+    return (offset | 256) & -(offset | 256);
+}
+
+}  // namespace detail
+
+/// A vector without its memory: how it lies. layout_of() makes it.
+struct vector_layout {
+    std::int64_t size = 0;
+    std::int64_t stride = 1;
+    std::int64_t element_bytes = 4;
+    /// The first element's address, modulo 256.
+    std::int64_t offset = 0;
+
+    /// The largest power of two, up to 256, of which that address is a multiple.
+    constexpr std::int64_t alignment() const { return detail::alignment_at(offset); }
+    bool operator==(const vector_layout&) const = default;
+};
+
+/// A matrix without its memory: how it lies. layout_of() makes it.
+struct matrix_layout {
+    std::int64_t rows = 0;
+    std::int64_t cols = 0;
+    std::int64_t row_stride = cols;
+    std::int64_t col_stride = 1;
+    std::int64_t element_bytes = 4;
+    /// The first element's address, modulo 256.
+    std::int64_t offset = 0;
+
+    /// The largest power of two, up to 256, of which that address is a multiple.
+    constexpr std::int64_t alignment() const { return detail::alignment_at(offset); }
+    bool operator==(const matrix_layout&) const = default;
+};
+
+/// How a view's elements lie. They are not read.
+template <class T>
+vector_layout layout_of(const vector_view<T>& v) {
+    return {v.size, v.stride, sizeof(T), detail::offset_of(v.data)};
+}
+template <class T>
+matrix_layout layout_of(const matrix_view<T>& m) {
+    return {m.rows, m.cols, m.row_stride, m.col_stride, sizeof(T), detail::offset_of(m.data)};
+}
+
+constexpr matrix_layout transposed(const matrix_layout& m) {
+    return {m.cols, m.rows, m.col_stride, m.row_stride, m.element_bytes, m.offset};
+}
+
 /// `height` rows of `width` pixels of `channels` interleaved values. `row_stride` is in elements, not pixels
 /// or bytes.
 template <class T>

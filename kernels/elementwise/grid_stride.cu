@@ -40,7 +40,7 @@ __global__ void __launch_bounds__(tile::threads)
 
 }  // namespace
 
-plan plan_grid_stride(const elementwise_problem& problem, const device_traits& device) {
+plan plan_grid_stride(const elementwise_facts& problem, const device_traits& device) {
     // Narrow matrices give their spare threads to further rows.
     std::int64_t width = 1;
     while (width < tile::threads && width < problem.cols) width *= 2;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/device/launch.hpp"
+#include "kernels/elementwise/facts.hpp"
 #include <heddle/device.hpp>
 #include <heddle/elementwise.hpp>
 
@@ -21,9 +22,9 @@ struct plan {
 };
 
 /// Pure. These take any problem.
-plan plan_naive(const elementwise_problem& problem, const device_traits& device);
-plan plan_grid_stride(const elementwise_problem& problem, const device_traits& device);
-plan plan_vectorized(const elementwise_problem& problem, const device_traits& device);
+plan plan_naive(const elementwise_facts& problem, const device_traits& device);
+plan plan_grid_stride(const elementwise_facts& problem, const device_traits& device);
+plan plan_vectorized(const elementwise_facts& problem, const device_traits& device);
 
 /// These compute the operation of the arguments, by the rung's plan for them.
 void launch_naive(const plan& plan, const arguments& arguments, cudaStream_t stream);

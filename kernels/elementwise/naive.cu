@@ -30,7 +30,7 @@ __global__ void __launch_bounds__(tile::threads)
 
 }  // namespace
 
-plan plan_naive(const elementwise_problem& problem, const device_traits&) {
+plan plan_naive(const elementwise_facts& problem, const device_traits&) {
     return {.blocks = {(problem.rows * problem.cols + tile::threads - 1) / tile::threads},
             .threads = {tile::threads}};
 }

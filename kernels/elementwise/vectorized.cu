@@ -17,7 +17,7 @@
 
 namespace heddle::kernels::elementwise {
 
-plan plan_vectorized(const elementwise_problem& problem, const device_traits&) {
+plan plan_vectorized(const elementwise_facts& problem, const device_traits&) {
     using tile = detail::elementwise_tile;
     // Wide blocks fit each function here that has several inputs.
     const auto [blocks, threads, way, lead] = detail::plan_transform(

@@ -98,7 +98,7 @@ __global__ void __launch_bounds__(tile::threads) cached(const __grid_constant__ 
 
 }  // namespace
 
-plan plan_cached(const histogram_problem& problem, const device_traits&) {
+plan plan_cached(const histogram_facts& problem, const device_traits&) {
     return {.blocks = {(problem.size + tile::size - 1) / tile::size}, .threads = {tile::threads}};
 }
 

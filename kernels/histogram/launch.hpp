@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/device/launch.hpp"
+#include "kernels/histogram/facts.hpp"
 #include <heddle/device.hpp>
 #include <heddle/histogram.hpp>
 #include <heddle/view.hpp>
@@ -40,12 +41,12 @@ struct plan {
 };
 
 /// Pure. These take any problem.
-plan plan_naive(const histogram_problem& problem, const device_traits& device);
-plan plan_cached(const histogram_problem& problem, const device_traits& device);
+plan plan_naive(const histogram_facts& problem, const device_traits& device);
+plan plan_cached(const histogram_facts& problem, const device_traits& device);
 /// Needs bins of at most histogram_max_shared_bins.
-plan plan_shared_memory(const histogram_problem& problem, const device_traits& device);
+plan plan_shared_memory(const histogram_facts& problem, const device_traits& device);
 /// Needs bins of at most histogram_max_shared_bins, and stride 1.
-plan plan_vectorized(const histogram_problem& problem, const device_traits& device);
+plan plan_vectorized(const histogram_facts& problem, const device_traits& device);
 
 /// These count by the rung's plan for these arguments.
 template <class T>

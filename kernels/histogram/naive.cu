@@ -28,7 +28,7 @@ __global__ void __launch_bounds__(tile::threads) naive(const __grid_constant__ a
 
 }  // namespace
 
-plan plan_naive(const histogram_problem& problem, const device_traits& device) {
+plan plan_naive(const histogram_facts& problem, const device_traits& device) {
     return {.blocks = {blocks_for(problem.size, problem.size, tile::threads,
                                   std::int64_t{device.sm_count} * tile::blocks_per_sm)},
             .threads = {tile::threads}};

@@ -39,7 +39,7 @@ __global__ void __launch_bounds__(tile::threads) shared_memory(const __grid_cons
 
 }  // namespace
 
-plan plan_shared_memory(const histogram_problem& problem, const device_traits& device) {
+plan plan_shared_memory(const histogram_facts& problem, const device_traits& device) {
     return {.blocks = {blocks_for(problem.size, problem.size, tile::threads,
                                   std::int64_t{device.sm_count} * tile::blocks_per_sm)},
             .threads = {tile::threads},

@@ -111,7 +111,7 @@ __global__ void __launch_bounds__(tile::threads, tile::blocks_per_sm)
 
 }  // namespace
 
-plan plan_vectorized(const histogram_problem& problem, const device_traits& device) {
+plan plan_vectorized(const histogram_facts& problem, const device_traits& device) {
     const std::int64_t width = max_vector_bytes / static_cast<int>(problem.element_bytes);
     const std::int64_t head = std::min(problem.size, problem.head);
     const std::int64_t packets = (problem.size - head) / width;

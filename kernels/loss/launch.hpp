@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/device/row_plan.hpp"
+#include "kernels/loss/facts.hpp"
 #include "kernels/loss/plan/label_hits.hpp"
 #include <heddle/device.hpp>
 #include <heddle/loss.hpp>
@@ -49,11 +50,11 @@ struct plan {
 };
 
 /// Pure. These take any problem.
-plan plan_naive(const loss_problem& problem, const device_traits& device);
-plan plan_warp_per_row(const loss_problem& problem, const device_traits& device);
+plan plan_naive(const loss_facts& problem, const device_traits& device);
+plan plan_warp_per_row(const loss_facts& problem, const device_traits& device);
 /// These need unit_stride. Squares wait for no sum, so that no thread holds a row of them.
-plan plan_vectorized(const loss_problem& problem, const device_traits& device);
-plan plan_vectorized_squares(const loss_problem& problem, const device_traits& device);
+plan plan_vectorized(const loss_facts& problem, const device_traits& device);
+plan plan_vectorized_squares(const loss_facts& problem, const device_traits& device);
 
 /// These compute a cross_entropy_arguments<T> or a mean_squared_error_arguments<T>, by the rung's plan for it.
 template <class Arguments>

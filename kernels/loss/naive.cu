@@ -72,7 +72,7 @@ __global__ void __launch_bounds__(tile::threads) naive(mean_squared_error_argume
 
 }  // namespace
 
-plan plan_naive(const loss_problem& problem, const device_traits&) {
+plan plan_naive(const loss_facts& problem, const device_traits&) {
     return {.rows = {.threads = {tile::threads}, .blocks = (problem.rows - 1) / tile::threads + 1}};
 }
 

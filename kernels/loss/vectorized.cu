@@ -32,7 +32,7 @@ struct tile : row_limits {
     static constexpr int medium_blocks_per_sm = 3;
     static constexpr int large_blocks_per_sm = 2;
 
-    static int most_elements(const loss_problem& problem) {
+    static int most_elements(const loss_facts& problem) {
         return problem.in_packets && problem.element_bytes == 2 ? packed_elements : large_elements;
     }
 };
@@ -262,7 +262,7 @@ auto kernel_of(const row_plan& plan) -> void (*)(cross_entropy_arguments<T>) {
 
 }  // namespace
 
-plan plan_vectorized(const loss_problem& problem, const device_traits& device) {
+plan plan_vectorized(const loss_facts& problem, const device_traits& device) {
     const int width = problem.in_packets ? max_vector_bytes / static_cast<int>(problem.element_bytes) : 1;
     return {plan_rows(problem.rows, problem.cols, width, device.sm_count,
                       has_clusters(device.compute_capability_major, device.compute_capability_minor),

@@ -88,7 +88,7 @@ auto kernel_of(const row_plan& plan) -> void (*)(mean_squared_error_arguments<T>
 
 }  // namespace
 
-plan plan_vectorized_squares(const loss_problem& problem, const device_traits& device) {
+plan plan_vectorized_squares(const loss_facts& problem, const device_traits& device) {
     const int width = problem.in_packets ? max_vector_bytes / static_cast<int>(problem.element_bytes) : 1;
     return {plan_rows(problem.rows, problem.cols, width, device.sm_count,
                       has_clusters(device.compute_capability_major, device.compute_capability_minor)),

@@ -121,7 +121,7 @@ std::int64_t blocks_of(std::int64_t rows) {
 
 }  // namespace
 
-plan plan_warp_per_row(const loss_problem& problem, const device_traits&) {
+plan plan_warp_per_row(const loss_facts& problem, const device_traits&) {
     return {.rows = {.threads = {tile::threads}, .blocks = blocks_of(problem.rows)}};
 }
 

@@ -64,7 +64,7 @@ double lines_of_box_row(const matrix_layout& m) {
     constexpr std::int64_t line = 128;
     const matrix_layout lines = has_contiguous_rows(m) ? m : transposed(m);
     const std::int64_t stride = lines.rows > 1 ? lines.row_stride * m.element_bytes : 0;
-    const std::int64_t alignment = std::gcd(std::gcd(stride, m.alignment), line);
+    const std::int64_t alignment = std::gcd(std::gcd(stride, m.alignment()), line);
     return 2 - static_cast<double>(alignment) / static_cast<double>(line);
 }
 

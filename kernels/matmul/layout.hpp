@@ -1,7 +1,6 @@
 #pragma once
 
 #include "kernels/device/tensor_map_limits.hpp"
-#include <heddle/matmul.hpp>
 #include <heddle/view.hpp>
 
 #include <algorithm>
@@ -10,17 +9,6 @@
 
 /// How matrices lie in memory, and which of them the tensor memory accelerator can address. Pure.
 namespace heddle::kernels::matmul {
-
-template <class T>
-matrix_layout layout_of(const matrix_view<T>& m) {
-    constexpr std::uintptr_t most = 256;
-    const std::uintptr_t bits = reinterpret_cast<std::uintptr_t>(m.data) | most;
-    return {m.rows, m.cols, m.row_stride, m.col_stride, sizeof(T), static_cast<std::int64_t>(bits & -bits)};
-}
-
-constexpr matrix_layout transposed(const matrix_layout& m) {
-    return {m.cols, m.rows, m.col_stride, m.row_stride, m.element_bytes, m.alignment};
-}
 
 /// A dimension of one element has no stride.
 template <class Matrix>
@@ -45,7 +33,7 @@ constexpr bool has_tensor_extents(const matrix_layout& m) {
 
 /// Whether the rows are contiguous and lie at addresses that it takes.
 constexpr bool has_tensor_rows(const matrix_layout& m) {
-    const bool is_aligned = is_tensor_address(m.alignment) &&
+    const bool is_aligned = is_tensor_address(m.alignment()) &&
                             (m.rows <= 1 || is_aligned_tensor_stride(m.row_stride, m.element_bytes));
     return has_contiguous_rows(m) && is_aligned && has_tensor_extents(m) &&
            is_short_tensor_stride(m.row_stride, m.element_bytes);

@@ -70,7 +70,7 @@ __global__ void __launch_bounds__(tile::threads)
 
 }  // namespace
 
-plan plan_coalesced(const matrix_reduce_problem& problem, const device_traits&) {
+plan plan_coalesced(const matrix_facts& problem, const device_traits&) {
     const bool is_across = is_across_rows(problem) || problem.row_stride < problem.col_stride;
     const int rows = is_across ? warp_size : tile::warps;     // of a block
     const int sharers = is_across ? tile::warps : warp_size;  // of a row

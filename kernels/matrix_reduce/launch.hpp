@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernels/matrix_reduce/facts.hpp"
 #include "kernels/matrix_reduce/tuning/generic.hpp"
 #include <heddle/device.hpp>
 #include <heddle/matrix_reduce.hpp>
@@ -43,18 +44,11 @@ struct arguments {
     std::byte* partials = nullptr;  ///< as many states as the plan says; none: both are null
 };
 
-/// Whether x, a view or a problem, has neighbours from row to row and none in a row (or one column alone).
-template <class Shape>
-constexpr bool is_across_rows(const Shape& x) {
-    return x.row_stride == 1 && (x.col_stride != 1 || x.cols <= 1);
-}
-
 /// Rows of whole packets are left to lanes, which read them as they lie. The same wherever x begins.
-inline bool has_short_rows(const matrix_reduce_problem& x) {
+inline bool has_short_rows(const matrix_facts& x) {
     using limits = row_sharing;
-    constexpr std::int64_t packet_bytes = 16;
     if (is_across_rows(x)) return x.cols <= limits::thread_elements_across;
-    const std::int64_t bytes = x.cols * static_cast<std::int64_t>(x.element_bytes);
+    const std::int64_t bytes = x.cols * x.element_bytes;
     return x.col_stride == 1 && x.row_stride == x.cols && x.cols <= limits::thread_bytes &&
            bytes <= limits::thread_bytes && bytes % packet_bytes != 0;
 }
@@ -78,17 +72,17 @@ inline std::int64_t scratch_bytes(const plan& plan) {
     return plan.partials * max_state_bytes;
 }
 
-/// Pure. The strides of a problem are as those of arguments.
-plan plan_naive(const matrix_reduce_problem& problem, const device_traits& device);
-plan plan_coalesced(const matrix_reduce_problem& problem, const device_traits& device);
+/// Pure.
+plan plan_naive(const matrix_facts& problem, const device_traits& device);
+plan plan_coalesced(const matrix_facts& problem, const device_traits& device);
 /// Needs col_stride 1.
 template <class Operation>
-plan plan_vectorized_rows(const matrix_reduce_problem& problem, const device_traits& device);
+plan plan_vectorized_rows(const matrix_facts& problem, const device_traits& device);
 /// Needs row_stride 1.
 template <class Operation>
-plan plan_vectorized_columns(const matrix_reduce_problem& problem, const device_traits& device);
+plan plan_vectorized_columns(const matrix_facts& problem, const device_traits& device);
 /// Needs has_short_rows().
-plan plan_vectorized_short(const matrix_reduce_problem& problem, const device_traits& device);
+plan plan_vectorized_short(const matrix_facts& problem, const device_traits& device);
 
 /// These reduce by the rung's plan for these arguments.
 template <class Operation, class T>

@@ -35,7 +35,7 @@ __global__ void __launch_bounds__(tile::threads)
 
 }  // namespace
 
-plan plan_naive(const matrix_reduce_problem& problem, const device_traits&) {
+plan plan_naive(const matrix_facts& problem, const device_traits&) {
     return {.blocks = (problem.rows + tile::threads - 1) / tile::threads,
             .threads = tile::threads,
             .depth = runs_depth(problem.cols)};

@@ -238,7 +238,7 @@ __global__ void __launch_bounds__(Operation::threads, tile::blocks_per_sm)
 }  // namespace
 
 template <class Operation>
-plan plan_vectorized_columns(const matrix_reduce_problem& problem, const device_traits& device) {
+plan plan_vectorized_columns(const matrix_facts& problem, const device_traits& device) {
     const int packet = max_vector_bytes / static_cast<int>(problem.element_bytes);
     plan result = cut(problem.cols, problem.rows, problem.is_aligned ? packet : 1, Operation::threads, device,
                       problem.has_scratch);
@@ -266,7 +266,7 @@ void launch_vectorized_columns(const plan& plan, const arguments<Operation, T>& 
 }
 
 #define INSTANTIATE(Operation)                                                                              \
-    template plan plan_vectorized_columns<Operation>(const matrix_reduce_problem&, const device_traits&);   \
+    template plan plan_vectorized_columns<Operation>(const matrix_facts&, const device_traits&);            \
     template void launch_vectorized_columns(const plan&, const arguments<Operation, float>&, cudaStream_t); \
     template void launch_vectorized_columns(const plan&, const arguments<Operation, half>&, cudaStream_t);  \
     template void launch_vectorized_columns(const plan&, const arguments<Operation, bfloat16>&, cudaStream_t)

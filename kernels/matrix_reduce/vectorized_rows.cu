@@ -155,7 +155,7 @@ __global__ void __launch_bounds__(Operation::threads, Operation::blocks_per_sm)
 }  // namespace
 
 template <class Operation>
-plan plan_vectorized_rows(const matrix_reduce_problem& problem, const device_traits& device) {
+plan plan_vectorized_rows(const matrix_facts& problem, const device_traits& device) {
     const auto width = static_cast<std::int64_t>(max_vector_bytes / problem.element_bytes);
     const auto log2 = [](std::int64_t power) {
         return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(power))) - 1;
@@ -205,7 +205,7 @@ void launch_vectorized_rows(const plan& plan, const arguments<Operation, T>& arg
 }
 
 #define INSTANTIATE(Operation)                                                                           \
-    template plan plan_vectorized_rows<Operation>(const matrix_reduce_problem&, const device_traits&);   \
+    template plan plan_vectorized_rows<Operation>(const matrix_facts&, const device_traits&);            \
     template void launch_vectorized_rows(const plan&, const arguments<Operation, float>&, cudaStream_t); \
     template void launch_vectorized_rows(const plan&, const arguments<Operation, half>&, cudaStream_t);  \
     template void launch_vectorized_rows(const plan&, const arguments<Operation, bfloat16>&, cudaStream_t)

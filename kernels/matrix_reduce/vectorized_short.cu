@@ -93,7 +93,7 @@ __global__ void __launch_bounds__(tile::threads)
 
 }  // namespace
 
-plan plan_vectorized_short(const matrix_reduce_problem& problem, const device_traits&) {
+plan plan_vectorized_short(const matrix_facts& problem, const device_traits&) {
     constexpr int log_batch = 3;
     static_assert(1 << log_batch == tile::batch);
     const bool is_across = is_across_rows(problem);

@@ -67,7 +67,7 @@ __global__ void __launch_bounds__(tile::threads) block_per_row(arguments<T> a) {
 
 }  // namespace
 
-plan plan_block_per_row(const norm_problem& problem, const device_traits&) {
+plan plan_block_per_row(const norm_facts& problem, const device_traits&) {
     return {.rows = {.threads = {tile::threads}, .blocks = std::min(problem.rows, max_grid_x)}};
 }
 

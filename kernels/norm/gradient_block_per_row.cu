@@ -112,7 +112,7 @@ __global__ void __launch_bounds__(tile::threads)
 
 }  // namespace
 
-gradient_plan plan_gradient_block_per_row(const norm_gradient_problem& problem, const device_traits& device) {
+gradient_plan plan_gradient_block_per_row(const gradient_facts& problem, const device_traits& device) {
     gradient_plan plan{
         .threads = {tile::threads}, .blocks = std::min(problem.rows, max_grid_x), .cols = problem.cols};
     if (!problem.has_column_sums) return plan;

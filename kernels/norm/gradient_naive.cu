@@ -75,7 +75,7 @@ __global__ void __launch_bounds__(tile::threads) gradient_naive(gradient_argumen
 
 }  // namespace
 
-gradient_plan plan_gradient_naive(const norm_gradient_problem& problem, const device_traits&) {
+gradient_plan plan_gradient_naive(const gradient_facts& problem, const device_traits&) {
     return {.threads = {tile::threads},
             .blocks = (problem.rows - 1) / tile::threads + 1,
             .statistics = problem.has_column_sums ? problem.rows : 0,

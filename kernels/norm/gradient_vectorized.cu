@@ -131,7 +131,7 @@ __global__ void __launch_bounds__(tile::threads)
     }
 }
 
-int width_of(const norm_gradient_problem& problem) {
+int width_of(const gradient_facts& problem) {
     return problem.in_packets ? max_vector_bytes / static_cast<int>(problem.element_bytes) : 1;
 }
 
@@ -175,21 +175,21 @@ struct row_sharing {
     std::int64_t cluster;
     std::int64_t lanes;
 
-    row_sharing(const norm_gradient_problem& problem, const device_traits& device)
+    row_sharing(const gradient_facts& problem, const device_traits& device)
         : cluster(cluster_of(problem.cols, device)),
           lanes(lanes_of((problem.cols - 1) / cluster + 1, width_of(problem))) {}
 };
 
 }  // namespace
 
-bool holds_gradient_row(const norm_gradient_problem& problem, const device_traits& device) {
+bool holds_gradient_row(const gradient_facts& problem, const device_traits& device) {
     if (problem.cols > largest_cluster(device) * tile::cols) return false;
     const row_sharing of(problem, device);
     return shared_bytes(of.lanes, of.cluster, problem.element_bytes) + tile::static_bytes <=
            static_cast<std::int64_t>(device.shared_memory_per_block_optin);
 }
 
-gradient_plan plan_gradient_vectorized(const norm_gradient_problem& problem, const device_traits& device) {
+gradient_plan plan_gradient_vectorized(const gradient_facts& problem, const device_traits& device) {
     const auto [cluster, lanes] = row_sharing(problem, device);
     const std::int64_t groups = std::max<std::int64_t>(gradient_sharing::block_threads / lanes, 1);
     const std::int64_t optin = static_cast<std::int64_t>(device.shared_memory_per_block_optin);

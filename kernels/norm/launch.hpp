@@ -3,6 +3,7 @@
 #include "kernels/device/launch.hpp"
 #include "kernels/device/row_plan.hpp"
 #include "kernels/device/strip_plan.hpp"
+#include "kernels/norm/facts.hpp"
 #include <heddle/device.hpp>
 #include <heddle/norm.hpp>
 #include <heddle/view.hpp>
@@ -33,11 +34,11 @@ struct plan {
 };
 
 /// Pure. These take any problem.
-plan plan_naive(const norm_problem& problem, const device_traits& device);
-plan plan_block_per_row(const norm_problem& problem, const device_traits& device);
-plan plan_strips(const norm_problem& problem, const device_traits& device);
+plan plan_naive(const norm_facts& problem, const device_traits& device);
+plan plan_block_per_row(const norm_facts& problem, const device_traits& device);
+plan plan_strips(const norm_facts& problem, const device_traits& device);
 /// Needs unit_stride.
-plan plan_vectorized(const norm_problem& problem, const device_traits& device);
+plan plan_vectorized(const norm_facts& problem, const device_traits& device);
 
 /// These compute layer_norm, which subtracts the mean, where `centred`, and else rms_norm, by the rung's plan for these
 /// arguments.
@@ -91,13 +92,13 @@ inline bool needs_tickets(const gradient_plan&) {
 }
 
 /// Whether gradient_vectorized has room for such rows.
-bool holds_gradient_row(const norm_gradient_problem& problem, const device_traits& device);
+bool holds_gradient_row(const gradient_facts& problem, const device_traits& device);
 
 /// Pure. These take any problem.
-gradient_plan plan_gradient_naive(const norm_gradient_problem& problem, const device_traits& device);
-gradient_plan plan_gradient_block_per_row(const norm_gradient_problem& problem, const device_traits& device);
+gradient_plan plan_gradient_naive(const gradient_facts& problem, const device_traits& device);
+gradient_plan plan_gradient_block_per_row(const gradient_facts& problem, const device_traits& device);
 /// Needs unit_stride and holds_gradient_row().
-gradient_plan plan_gradient_vectorized(const norm_gradient_problem& problem, const device_traits& device);
+gradient_plan plan_gradient_vectorized(const gradient_facts& problem, const device_traits& device);
 
 template <bool centred, class T>
 void launch_gradient_naive(const gradient_plan& plan, const gradient_arguments<T>& arguments,

@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(strip_limits::threads, strip_limits::blocks_pe
 
 }  // namespace
 
-plan plan_strips(const norm_problem& problem, const device_traits& device) {
+plan plan_strips(const norm_facts& problem, const device_traits& device) {
     return {.rows = {}, .strips = kernels::plan_strips(problem, device)};
 }
 

@@ -48,7 +48,7 @@ __global__ void __launch_bounds__(tile::threads)
 
 }  // namespace
 
-plan plan_counter_per_thread(const random_problem& problem, const device_traits&) {
+plan plan_counter_per_thread(const random_facts& problem, const device_traits&) {
     const auto divide_up = [](std::int64_t n, std::int64_t d) { return (n - 1) / d + 1; };
     // A row may begin with the last element of a block.
     const std::int64_t blocks = divide_up(problem.cols + problem.block_elements - 1, problem.block_elements);

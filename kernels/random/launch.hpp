@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/device/launch.hpp"
+#include "kernels/random/facts.hpp"
 #include <heddle/device.hpp>
 #include <heddle/random.hpp>
 #include <heddle/view.hpp>
@@ -42,10 +43,10 @@ struct plan {
 };
 
 /// Pure. These take any problem.
-plan plan_naive(const random_problem& problem, const device_traits& device);
-plan plan_counter_per_thread(const random_problem& problem, const device_traits& device);
+plan plan_naive(const random_facts& problem, const device_traits& device);
+plan plan_counter_per_thread(const random_facts& problem, const device_traits& device);
 /// Needs unit_stride.
-plan plan_vectorized(const random_problem& problem, const device_traits& device);
+plan plan_vectorized(const random_facts& problem, const device_traits& device);
 
 /// These draw the numbers of the arguments, by the rung's plan for them.
 void launch_naive(const plan& plan, const arguments& arguments, cudaStream_t stream);

@@ -35,7 +35,7 @@ __global__ void __launch_bounds__(tile::threads) naive(Draw draw, sequence<Draw>
 
 }  // namespace
 
-plan plan_naive(const random_problem& problem, const device_traits&) {
+plan plan_naive(const random_facts& problem, const device_traits&) {
     return {.blocks = {(problem.rows * problem.cols - 1) / tile::threads + 1}, .threads = {tile::threads}};
 }
 

@@ -162,7 +162,7 @@ __global__ void __launch_bounds__(tile::threads, tile::blocks_per_sm)
 
 }  // namespace
 
-plan plan_vectorized(const random_problem& problem, const device_traits& device) {
+plan plan_vectorized(const random_facts& problem, const device_traits& device) {
     const auto divide_up = [](std::int64_t n, std::int64_t d) { return (n - 1) / d + 1; };
     const std::int64_t size = max_vector_bytes / static_cast<std::int64_t>(problem.element_bytes);
     // A row may begin with the last element of a packet.

@@ -44,7 +44,7 @@ __global__ void __launch_bounds__(tile::threads) first_add_on_load(vector_view<c
 
 }  // namespace
 
-plan plan_first_add_on_load(const reduce_problem& problem, const device_traits&) {
+plan plan_first_add_on_load(const reduce_facts& problem, const device_traits&) {
     return plan_levels(problem.size, tile::elements, tile::threads, tile::depth);
 }
 

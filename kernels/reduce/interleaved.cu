@@ -41,7 +41,7 @@ __global__ void __launch_bounds__(tile::threads) interleaved(vector_view<const T
 
 }  // namespace
 
-plan plan_interleaved(const reduce_problem& problem, const device_traits&) {
+plan plan_interleaved(const reduce_facts& problem, const device_traits&) {
     return plan_levels(problem.size, tile::threads, tile::threads, tile::depth);
 }
 

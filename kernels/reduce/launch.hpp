@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernels/reduce/facts.hpp"
 #include <heddle/device.hpp>
 #include <heddle/reduce.hpp>
 #include <heddle/types.hpp>
@@ -103,13 +104,13 @@ inline std::int64_t scratch_bytes(const plan& plan) {
 }
 
 /// Pure. These take any problem, but for vectorized, which needs stride 1.
-plan plan_interleaved(const reduce_problem& problem, const device_traits& device);
-plan plan_sequential(const reduce_problem& problem, const device_traits& device);
-plan plan_first_add_on_load(const reduce_problem& problem, const device_traits& device);
-plan plan_warp_shuffle(const reduce_problem& problem, const device_traits& device);
-plan plan_vectorized(const reduce_problem& problem, const device_traits& device);
+plan plan_interleaved(const reduce_facts& problem, const device_traits& device);
+plan plan_sequential(const reduce_facts& problem, const device_traits& device);
+plan plan_first_add_on_load(const reduce_facts& problem, const device_traits& device);
+plan plan_warp_shuffle(const reduce_facts& problem, const device_traits& device);
+plan plan_vectorized(const reduce_facts& problem, const device_traits& device);
 template <class Operation>
-plan plan_single_pass(const reduce_problem& problem, const device_traits& device);
+plan plan_single_pass(const reduce_facts& problem, const device_traits& device);
 
 /// These reduce by the rung's plan for these arguments. Of the operations that all rungs have:
 template <class Operation, class T>

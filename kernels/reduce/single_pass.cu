@@ -92,7 +92,7 @@ plan cost_of(const grid& grid, std::int64_t packets, std::int64_t width) {
 }  // namespace
 
 template <class Operation>
-plan plan_single_pass(const reduce_problem& problem, const device_traits& device) {
+plan plan_single_pass(const reduce_facts& problem, const device_traits& device) {
     const bool in_packets = problem.stride == 1;
     const int width = in_packets ? max_vector_bytes / static_cast<int>(problem.element_bytes) : 1;
     const std::int64_t packets = problem.size / width;
@@ -113,15 +113,15 @@ plan plan_single_pass(const reduce_problem& problem, const device_traits& device
     return result;
 }
 
-template plan plan_single_pass<sum>(const reduce_problem&, const device_traits&);
-template plan plan_single_pass<mean>(const reduce_problem&, const device_traits&);
-template plan plan_single_pass<min>(const reduce_problem&, const device_traits&);
-template plan plan_single_pass<max>(const reduce_problem&, const device_traits&);
-template plan plan_single_pass<argmin>(const reduce_problem&, const device_traits&);
-template plan plan_single_pass<argmax>(const reduce_problem&, const device_traits&);
-template plan plan_single_pass<dot>(const reduce_problem&, const device_traits&);
-template plan plan_single_pass<norm1>(const reduce_problem&, const device_traits&);
-template plan plan_single_pass<norm2>(const reduce_problem&, const device_traits&);
-template plan plan_single_pass<count_nonzero>(const reduce_problem&, const device_traits&);
+template plan plan_single_pass<sum>(const reduce_facts&, const device_traits&);
+template plan plan_single_pass<mean>(const reduce_facts&, const device_traits&);
+template plan plan_single_pass<min>(const reduce_facts&, const device_traits&);
+template plan plan_single_pass<max>(const reduce_facts&, const device_traits&);
+template plan plan_single_pass<argmin>(const reduce_facts&, const device_traits&);
+template plan plan_single_pass<argmax>(const reduce_facts&, const device_traits&);
+template plan plan_single_pass<dot>(const reduce_facts&, const device_traits&);
+template plan plan_single_pass<norm1>(const reduce_facts&, const device_traits&);
+template plan plan_single_pass<norm2>(const reduce_facts&, const device_traits&);
+template plan plan_single_pass<count_nonzero>(const reduce_facts&, const device_traits&);
 
 }  // namespace heddle::kernels::reduce

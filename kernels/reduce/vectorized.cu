@@ -35,7 +35,7 @@ __global__ void __launch_bounds__(tile::threads, tile::blocks_per_sm)
 
 }  // namespace
 
-plan plan_vectorized(const reduce_problem& problem, const device_traits& device) {
+plan plan_vectorized(const reduce_facts& problem, const device_traits& device) {
     const auto width = static_cast<std::int64_t>(max_vector_bytes / problem.element_bytes);
     const std::int64_t blocks =
         std::min<std::int64_t>(blocks_for(problem.size, width * tile::threads * tile::unroll),

@@ -57,7 +57,7 @@ __global__ void __launch_bounds__(tile::threads)
 
 }  // namespace
 
-plan plan_warp_shuffle(const reduce_problem& problem, const device_traits& device) {
+plan plan_warp_shuffle(const reduce_facts& problem, const device_traits& device) {
     const std::int64_t blocks = std::min<std::int64_t>(blocks_for(problem.size, tile::threads),
                                                        std::int64_t{device.sm_count} * tile::blocks_per_sm);
     const auto depth = [](std::int64_t size, std::int64_t threads) {

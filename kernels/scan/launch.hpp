@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernels/scan/facts.hpp"
 #include <heddle/device.hpp>
 #include <heddle/scan.hpp>
 #include <heddle/view.hpp>
@@ -43,9 +44,9 @@ inline std::int64_t scratch_bytes(const plan& plan) {
 }
 
 /// Pure. These take any problem.
-plan plan_naive(const scan_problem& problem, const device_traits& device);
-plan plan_reduce_then_scan(const scan_problem& problem, const device_traits& device);
-plan plan_look_back(const scan_problem& problem, const device_traits& device);
+plan plan_naive(const scan_facts& problem, const device_traits& device);
+plan plan_reduce_then_scan(const scan_facts& problem, const device_traits& device);
+plan plan_look_back(const scan_facts& problem, const device_traits& device);
 
 /// These scan by the rung's plan for these arguments.
 template <class T>

@@ -219,7 +219,7 @@ bool has_small_tiles(std::int64_t size, const device_traits& device) {
 }
 
 template <class T>
-plan plan_of(const scan_problem& problem, const device_traits& device) {
+plan plan_of(const scan_facts& problem, const device_traits& device) {
     using packets = tile<T, widest<T>>;
     using elements = tile<T, 1>;
     const bool is_small = has_small_tiles<T>(problem.size, device);
@@ -260,7 +260,7 @@ void launch(const plan& plan, const arguments<T>& arguments, cudaStream_t stream
 
 }  // namespace
 
-plan plan_look_back(const scan_problem& problem, const device_traits& device) {
+plan plan_look_back(const scan_facts& problem, const device_traits& device) {
     return problem.element_bytes == 4 ? plan_of<float>(problem, device) : plan_of<double>(problem, device);
 }
 

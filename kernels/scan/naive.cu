@@ -53,7 +53,7 @@ __global__ void __launch_bounds__(tile::threads)
 
 }  // namespace
 
-plan plan_naive(const scan_problem& problem, const device_traits&) {
+plan plan_naive(const scan_facts& problem, const device_traits&) {
     return {.depth = tile::steps + problem.size / tile::threads + 1};
 }
 

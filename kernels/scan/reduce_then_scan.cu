@@ -84,7 +84,7 @@ __global__ void __launch_bounds__(tile::threads)
 
 }  // namespace
 
-plan plan_reduce_then_scan(const scan_problem& problem, const device_traits& device) {
+plan plan_reduce_then_scan(const scan_facts& problem, const device_traits& device) {
     const std::int64_t tiles = (problem.size + tile::elements - 1) / tile::elements;
     const std::int64_t most =
         problem.has_scratch ? std::int64_t{device.sm_count} * tile::blocks_per_sm : std::int64_t{1};

@@ -54,7 +54,7 @@ __global__ void __launch_bounds__(tile::threads) gradient_block_per_row(gradient
 
 }  // namespace
 
-gradient_plan plan_gradient_block_per_row(const softmax_gradient_problem& problem, const device_traits&) {
+gradient_plan plan_gradient_block_per_row(const gradient_facts& problem, const device_traits&) {
     return {.rows = {.threads = {tile::threads}, .blocks = std::min(problem.rows, max_grid_x)}};
 }
 

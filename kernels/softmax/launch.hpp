@@ -3,6 +3,7 @@
 #include "kernels/device/launch.hpp"
 #include "kernels/device/row_plan.hpp"
 #include "kernels/device/strip_plan.hpp"
+#include "kernels/softmax/facts.hpp"
 #include <heddle/device.hpp>
 #include <heddle/softmax.hpp>
 #include <heddle/view.hpp>
@@ -26,11 +27,11 @@ struct plan {
 };
 
 /// Pure. These take any problem.
-plan plan_naive(const softmax_problem& problem, const device_traits& device);
-plan plan_online(const softmax_problem& problem, const device_traits& device);
-plan plan_strips(const softmax_problem& problem, const device_traits& device);
+plan plan_naive(const softmax_facts& problem, const device_traits& device);
+plan plan_online(const softmax_facts& problem, const device_traits& device);
+plan plan_strips(const softmax_facts& problem, const device_traits& device);
 /// Needs unit_stride.
-plan plan_vectorized(const softmax_problem& problem, const device_traits& device);
+plan plan_vectorized(const softmax_facts& problem, const device_traits& device);
 
 /// These compute softmax or its logarithm, by the rung's plan for these arguments.
 template <bool logarithm, class T>
@@ -56,11 +57,10 @@ struct gradient_plan {
 };
 
 /// Pure. These take any problem.
-gradient_plan plan_gradient_naive(const softmax_gradient_problem& problem, const device_traits& device);
-gradient_plan plan_gradient_block_per_row(const softmax_gradient_problem& problem,
-                                          const device_traits& device);
+gradient_plan plan_gradient_naive(const gradient_facts& problem, const device_traits& device);
+gradient_plan plan_gradient_block_per_row(const gradient_facts& problem, const device_traits& device);
 /// Needs unit_stride.
-gradient_plan plan_gradient_vectorized(const softmax_gradient_problem& problem, const device_traits& device);
+gradient_plan plan_gradient_vectorized(const gradient_facts& problem, const device_traits& device);
 
 template <bool logarithm, class T>
 void launch_gradient_naive(const gradient_plan& plan, const gradient_arguments<T>& arguments,

@@ -41,7 +41,7 @@ __global__ void __launch_bounds__(tile::threads) naive(arguments<T> a) {
 
 }  // namespace
 
-plan plan_naive(const softmax_problem& problem, const device_traits&) {
+plan plan_naive(const softmax_facts& problem, const device_traits&) {
     return {.rows = {.threads = {tile::threads}, .blocks = (problem.rows - 1) / tile::threads + 1}};
 }
 

@@ -72,7 +72,7 @@ __global__ void __launch_bounds__(tile::threads) online(arguments<T> a) {
 
 }  // namespace
 
-plan plan_online(const softmax_problem& problem, const device_traits&) {
+plan plan_online(const softmax_facts& problem, const device_traits&) {
     return {.rows = {.threads = {tile::threads}, .blocks = std::min(problem.rows, max_grid_x)}};
 }
 

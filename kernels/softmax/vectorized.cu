@@ -153,7 +153,7 @@ auto kernel_of(const row_plan& plan) -> void (*)(arguments<T>) {
 
 }  // namespace
 
-plan plan_vectorized(const softmax_problem& problem, const device_traits& device) {
+plan plan_vectorized(const softmax_facts& problem, const device_traits& device) {
     const int width = problem.in_packets ? max_vector_bytes / static_cast<int>(problem.element_bytes) : 1;
     return {plan_rows(problem.rows, problem.cols, width, device.sm_count,
                       has_clusters(device.compute_capability_major, device.compute_capability_minor)),

@@ -54,7 +54,7 @@ __global__ void __launch_bounds__(copy_tile::threads)
     }
 }
 
-inline plan plan_copy(const transpose_problem& problem) {
+inline plan plan_copy(const transpose_facts& problem) {
     const std::int64_t row_bytes = problem.cols * problem.element_bytes;
     const std::int64_t pieces = (row_bytes + max_vector_bytes - 1) / max_vector_bytes;
     // Narrow matrices give their spare threads to further rows.

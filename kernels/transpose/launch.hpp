@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/device/launch.hpp"
+#include "kernels/transpose/facts.hpp"
 #include <heddle/device.hpp>
 #include <heddle/transpose.hpp>
 #include <heddle/view.hpp>
@@ -55,12 +56,12 @@ struct plan {
 };
 
 /// Pure. These take any problem.
-plan plan_naive(const transpose_problem& problem, const device_traits& device);
-plan plan_shared_memory(const transpose_problem& problem, const device_traits& device);
+plan plan_naive(const transpose_facts& problem, const device_traits& device);
+plan plan_shared_memory(const transpose_facts& problem, const device_traits& device);
 /// Needs a copy, or unit_stride.
-plan plan_vectorized(const transpose_problem& problem, const device_traits& device);
+plan plan_vectorized(const transpose_facts& problem, const device_traits& device);
 /// Plans `count` matrices that lie alike. Needs unit_stride, and no copy.
-plan plan_batch(const transpose_problem& problem, std::int64_t count, const device_traits& device);
+plan plan_batch(const transpose_facts& problem, std::int64_t count, const device_traits& device);
 
 /// These transpose by the rung's plan for these arguments.
 template <class Word>

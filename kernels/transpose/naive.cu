@@ -36,7 +36,7 @@ __global__ void __launch_bounds__(tile::threads) naive(arguments<Word> a) {
 
 }  // namespace
 
-plan plan_naive(const transpose_problem& problem, const device_traits&) {
+plan plan_naive(const transpose_facts& problem, const device_traits&) {
     const std::int64_t rows = problem.rows, cols = problem.cols;
     // Few columns give their spare threads to further rows, and few rows to further columns.
     std::int64_t width = 1;

@@ -76,7 +76,7 @@ __global__ void __launch_bounds__(warp_size* threads_down) shared_memory(argumen
 
 }  // namespace
 
-plan plan_shared_memory(const transpose_problem& problem, const device_traits&) {
+plan plan_shared_memory(const transpose_facts& problem, const device_traits&) {
     const auto tiles = [side = side_of_tile(problem.element_bytes)](std::int64_t extent) {
         return (extent + side - 1) / side;
     };

@@ -88,13 +88,13 @@ __global__ void __launch_bounds__(strip_tile::threads)
                               by_long, pitch, reinterpret_cast<Word*>(shared));
 }
 
-inline bool is_strip(const transpose_problem& problem) {
+inline bool is_strip(const transpose_facts& problem) {
     return std::min(problem.rows, problem.cols) <= widest_strip(problem.element_bytes);
 }
 
 /// Lines in shared memory begin 32 / width banks apart, or as near as an odd number comes: what a warp takes along short lines
 /// meets in few banks.
-inline plan plan_strips(const transpose_problem& problem) {
+inline plan plan_strips(const transpose_facts& problem) {
     constexpr std::int64_t banks = 32, bank_bytes = 4;
     const std::int64_t width = std::max<std::int64_t>(1, std::min(problem.rows, problem.cols));
     const std::int64_t length = std::max(problem.rows, problem.cols);

@@ -215,7 +215,7 @@ auto kernel_of(const plan& plan, Kernels kernels) {
     return kernels.template operator()<element, aspect::square>();
 }
 
-inline plan plan_tiles(const transpose_problem& problem, int packet_bytes, aspect shape) {
+inline plan plan_tiles(const transpose_facts& problem, int packet_bytes, aspect shape) {
     const tile_extents tile = tile_of(static_cast<int>(problem.element_bytes), packet_bytes, shape);
     // At least 1: an empty problem has a plan too.
     const auto divide_up = [](std::int64_t n, std::int64_t d) { return (n - 1) / d + 1; };
@@ -235,8 +235,7 @@ inline plan plan_tiles(const transpose_problem& problem, int packet_bytes, aspec
 }
 
 /// Shares out `count` such matrices.
-inline plan plan_tiles(const transpose_problem& problem, const device_traits& device,
-                       std::int64_t count = 1) {
+inline plan plan_tiles(const transpose_facts& problem, const device_traits& device, std::int64_t count = 1) {
     const int element_bytes = static_cast<int>(problem.element_bytes);
     const int narrow = problem.alignment >= 4 ? std::max(element_bytes, 4) : element_bytes;
     const plan square = plan_tiles(problem, problem.alignment >= 16 ? 16 : narrow, aspect::square);

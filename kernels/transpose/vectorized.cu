@@ -47,7 +47,7 @@ struct kernels {
 
 }  // namespace
 
-plan plan_vectorized(const transpose_problem& problem, const device_traits& device) {
+plan plan_vectorized(const transpose_facts& problem, const device_traits& device) {
     if (problem.is_copy) return plan_copy(problem);
     if (is_strip(problem)) return plan_strips(problem);
     return plan_tiles(problem, device);

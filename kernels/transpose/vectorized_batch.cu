@@ -65,7 +65,7 @@ struct kernels {
 
 }  // namespace
 
-plan plan_batch(const transpose_problem& problem, std::int64_t count, const device_traits& device) {
+plan plan_batch(const transpose_facts& problem, std::int64_t count, const device_traits& device) {
     constexpr std::int64_t max_grid_z = 65535;
     if (is_strip(problem)) {
         plan of_strips = plan_strips(problem);

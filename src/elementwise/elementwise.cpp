@@ -15,12 +15,12 @@ void run(const elementwise_call& call, cuda::stream_ref stream, const elementwis
     std::array<operand, 4> operands;
     std::ranges::copy(call.operands, operands.begin());
     const std::span<operand> used = std::span(operands).first(call.operands.size());
-    const elementwise_problem problem = prepare_elementwise(operation, used, size_of(call.type));
+    const elementwise_facts facts = prepare_elementwise(operation, used, size_of(call.type));
     validate_scalars(operation, call);
     rungs.require_known(operation, {"options", "algorithm"}, options.algorithm);
-    if (problem.rows == 0 || problem.cols == 0) return;
+    if (facts.rows == 0 || facts.cols == 0) return;
     const stream_device device(stream);
-    const auto [rung, plan] = rungs.choose(operation, options.algorithm, problem, device.traits());
+    const auto [rung, plan] = rungs.choose(operation, options.algorithm, facts, device.traits());
     rung->launch(plan, {call.operation, call.type, used, call.p, call.q}, stream.get());
 }
 

@@ -1,7 +1,7 @@
 // What the elementwise operations are called, and what they ask of their arguments on the GPU and on the CPU alike.
+#include "kernels/elementwise/facts.hpp"
 #include "src/elementwise/validate.hpp"
 #include "src/facts.hpp"
-#include "src/packets.hpp"
 #include <heddle/error.hpp>
 
 #include <algorithm>
@@ -107,13 +107,13 @@ void require_steps_forward(const char* operation, const detail::operand& input) 
 
 template <class Word>
 void validate_operands(const char* operation, std::span<const detail::operand> operands,
-                       detail::zero_strides of_inputs) {
+                       detail::zero_strides of_inputs, bool have_elements) {
     const detail::operand& output = operands.back();
     const auto validate_view = [&](const detail::operand& o) {
         if (o.is_vector)
-            detail::validate(operation, o.name, as_vector<Word>(o));
+            detail::validate(operation, o.name, as_vector<Word>(o), have_elements);
         else
-            detail::validate(operation, o.name, as_matrix<Word>(o));
+            detail::validate(operation, o.name, as_matrix<Word>(o), have_elements);
     };
     validate_view(output);
     for (const detail::operand& input : operands.first(operands.size() - 1)) {
@@ -127,20 +127,19 @@ void validate_operands(const char* operation, std::span<const detail::operand> o
         const bool in_place = data == output.view.data &&
                               (rows <= 1 || row_stride == output.view.row_stride) &&
                               (cols <= 1 || col_stride == output.view.col_stride);
-        detail::require(in_place || !detail::overlap(detail::footprint_of(as_matrix<Word>(reached)),
-                                                     detail::footprint_of(as_matrix<Word>(output))),
+        detail::require(in_place || !have_elements ||
+                            !detail::overlap(detail::footprint_of(as_matrix<Word>(reached)),
+                                             detail::footprint_of(as_matrix<Word>(output))),
                         operation, output.name, "a view that overlaps an input in part",
                         "exactly {} or apart from it", input.name);
     }
 }
 
-/// How many elements beyond a multiple of 16 bytes each row begins, its elements lying side by side; -1 where rows differ, or
-/// have gaps.
-int lead_of(const detail::operand& o, std::size_t element_bytes) {
-    const auto& [data, rows, cols, row_stride, col_stride] = o.view;
-    const std::int64_t step = rows > 1 ? row_stride * static_cast<std::int64_t>(element_bytes) : 0;
-    if (col_stride != 1 || step % detail::packet_bytes != 0) return -1;
-    return static_cast<int>(reinterpret_cast<std::uintptr_t>(data) % detail::packet_bytes / element_bytes);
+elementwise_problem described(std::span<const detail::operand> operands, std::size_t element_bytes) {
+    elementwise_problem result{.inputs = static_cast<int>(operands.size()) - 1};
+    std::ranges::transform(operands, result.operands.begin(),
+                           [=](const detail::operand& o) { return detail::layout_of(o, element_bytes); });
+    return result;
 }
 
 }  // namespace
@@ -161,18 +160,18 @@ std::size_t size_of(element_type type) {
 }
 
 void validate_elementwise(const char* operation, std::span<const operand> operands, std::size_t element_bytes,
-                          zero_strides of_inputs) {
+                          zero_strides of_inputs, bool have_elements) {
     switch (element_bytes) {
         case 1:
-            return validate_operands<word<1>>(operation, operands, of_inputs);
+            return validate_operands<word<1>>(operation, operands, of_inputs, have_elements);
         case 2:
-            return validate_operands<word<2>>(operation, operands, of_inputs);
+            return validate_operands<word<2>>(operation, operands, of_inputs, have_elements);
         case 4:
-            return validate_operands<word<4>>(operation, operands, of_inputs);
+            return validate_operands<word<4>>(operation, operands, of_inputs, have_elements);
         case 8:
-            return validate_operands<word<8>>(operation, operands, of_inputs);
+            return validate_operands<word<8>>(operation, operands, of_inputs, have_elements);
         case 16:
-            return validate_operands<word<16>>(operation, operands, of_inputs);
+            return validate_operands<word<16>>(operation, operands, of_inputs, have_elements);
         default:
             throw unsupported(detail::format("{}: elements must have 1, 2, 4, 8 or 16 bytes{}", operation,
                                              facts({fact("element_bytes", element_bytes)}).given()));
@@ -193,51 +192,19 @@ void validate_scalars(const char* operation, const elementwise_call& call) {
     require(call.q >= call.p, operation, "high", call.q, "at least {} (low)", call.p);
 }
 
-elementwise_problem prepare_elementwise(const char* operation, std::span<operand> operands,
-                                        std::size_t element_bytes) {
+elementwise_problem elementwise_problem_of(std::span<const operand> operands, std::size_t element_bytes) {
+    constexpr bool have_elements = false;
+    validate_elementwise("elementwise_problem_of", operands, element_bytes, zero_strides::allowed,
+                         have_elements);
+    return described(operands, element_bytes);
+}
+
+elementwise_facts prepare_elementwise(const char* operation, std::span<operand> operands,
+                                      std::size_t element_bytes) {
     validate_elementwise(operation, operands, element_bytes, zero_strides::allowed);
-    const operand& output = operands.back();
-    if (!is_row_major(output.view) || output.view.cols == 1)
-        for (operand& o : operands) o.view = transposed(o.view);
-    const bool has_gaps = std::ranges::any_of(operands, [](const operand& o) {
-        return o.view.rows > 1 && o.view.row_stride != o.view.cols * o.view.col_stride;
-    });
-    if (!has_gaps)
-        for (operand& o : operands)
-            o.view = {o.view.data, 1, o.view.rows * o.view.cols, 1, o.view.cols > 1 ? o.view.col_stride : 1};
-    const int lead = lead_of(output, element_bytes);
-    // Short rows would be cut packets for the most part.
-    constexpr std::int64_t least_packets = 16;
-    const bool is_short =
-        output.view.cols * static_cast<std::int64_t>(element_bytes) < least_packets * packet_bytes;
-    const auto inputs = static_cast<int>(operands.size()) - 1;
-    // Filling packets is for functions of several inputs.
-    const auto fills_packets = [=](const operand& o) { return inputs > 1 && o.view.col_stride == 0; };
-    // Larger elements are read one by one as fast.
-    constexpr std::size_t most_shifted_bytes = 2;
-    const auto shifts_packets = [=](const operand& o) {
-        return element_bytes <= most_shifted_bytes && !is_short && o.view.col_stride == 1 &&
-               lead_of(o, element_bytes) != lead;
-    };
-    const bool in_packets =
-        lead >= 0 && (lead == 0 || !is_short) && std::ranges::all_of(operands, [=](const operand& o) {
-            return fills_packets(o) || shifts_packets(o) || lead_of(o, element_bytes) == lead;
-        });
-    // A row that stands for all lies as the output's rows do.
-    const auto is_crossed = [](const operand& o) { return !is_row_major(o.view) && o.view.row_stride > 0; };
-    const auto is_broadcast = [](const operand& o) {
-        return o.view.row_stride == 0 || o.view.col_stride == 0;
-    };
-    return {.rows = output.view.rows,
-            .cols = output.view.cols,
-            .inputs = inputs,
-            .element_bytes = element_bytes,
-            .in_packets = in_packets,
-            .lead = in_packets ? lead : 0,
-            .is_crossed = std::ranges::any_of(operands, is_crossed),
-            .broadcasts = static_cast<int>(std::ranges::count_if(operands, is_broadcast)),
-            .fills_packets = in_packets && std::ranges::any_of(operands, fills_packets),
-            .shifts_packets = in_packets && std::ranges::any_of(operands, shifts_packets)};
+    const elementwise_facts facts = kernels::elementwise::facts_of(described(operands, element_bytes));
+    kernels::elementwise::lay_in_rows(operands, &operand::view);
+    return facts;
 }
 
 }  // namespace detail

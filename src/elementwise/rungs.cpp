@@ -3,6 +3,9 @@
 #include "src/validate.hpp"
 
 #include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -21,16 +24,23 @@ constexpr auto table = std::to_array<elementwise_rung>({
 
 constexpr rung_table rungs(table, "elementwise_algorithm");
 
-void require_valid(const char* operation, const elementwise_problem& problem, const device_traits& device) {
+elementwise_facts valid_facts(const char* operation, const elementwise_problem& p,
+                              const device_traits& device) {
     validate_device(operation, device);
-    validate_extents(operation, {{"rows", problem.rows}, {"cols", problem.cols}});
-    require(problem.inputs >= 1 && problem.inputs <= 3, operation, {"problem", "inputs"}, problem.inputs,
-            "1 to 3");
-    require(problem.broadcasts >= 0 && problem.broadcasts <= problem.inputs, operation,
-            {"problem", "broadcasts"}, problem.broadcasts, "0 to {} (problem.inputs)", problem.inputs);
-    const auto bytes = problem.element_bytes;
+    require(p.inputs >= 1 && p.inputs <= 3, operation, {"problem", "inputs"}, p.inputs, "1 to 3");
+    const auto inputs = std::span(p.operands).first(static_cast<std::size_t>(p.inputs));
+    const matrix_layout& output = p.operands[inputs.size()];
+    validate_extents(operation, {{"rows", output.rows}, {"cols", output.cols}});
+    const std::int64_t bytes = output.element_bytes;
     require(bytes == 2 || bytes == 4 || bytes == 8, operation, {"problem", "element_bytes"}, bytes,
             "2, 4 or 8");
+    validate_reach(operation, output);
+    for (const matrix_layout& m : inputs) {
+        require(m.rows == output.rows && m.cols == output.cols && m.element_bytes == bytes, operation,
+                "problem", "one of operands that disagree", "one that a _problem_of() makes");
+        validate_reach(operation, m);
+    }
+    return facts_of(p);
 }
 
 }  // namespace
@@ -44,15 +54,13 @@ std::string_view to_string(elementwise_algorithm algorithm) {
 }
 
 elementwise_algorithm select(const elementwise_problem& problem, const device_traits& device) {
-    require_valid("select", problem, device);
-    return rungs.choose("select", automatic, problem, device).rung->id;
+    return rungs.choose("select", automatic, valid_facts("select", problem, device), device).rung->id;
 }
 
 std::string why_not(elementwise_algorithm algorithm, const elementwise_problem& problem,
                     const device_traits& device) {
     rungs.require_known("why_not", "algorithm", algorithm);
-    require_valid("why_not", problem, device);
-    return rungs.why_not("elementwise", algorithm, problem, device);
+    return rungs.why_not("elementwise", algorithm, valid_facts("why_not", problem, device), device);
 }
 
 detail::rung_table<detail::elementwise_rung> detail::elementwise_rungs() {

@@ -6,7 +6,7 @@
 
 namespace heddle::detail {
 
-using elementwise_rung = rung<elementwise_algorithm, elementwise_problem, kernels::elementwise::plan,
+using elementwise_rung = rung<elementwise_algorithm, elementwise_facts, kernels::elementwise::plan,
                               kernels::elementwise::arguments>;
 
 /// The rungs of every operation.

@@ -4,30 +4,36 @@
 #include <heddle/elementwise.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 namespace heddle::detail {
 
+inline matrix_layout layout_of(const operand& o, std::size_t element_bytes) {
+    const auto& [data, rows, cols, row_stride, col_stride] = o.view;
+    return {rows, cols, row_stride, col_stride, static_cast<std::int64_t>(element_bytes), offset_of(data)};
+}
+
 /// Whether inputs may have strides of 0: one row, column or element in the place of all.
 enum class zero_strides { refused, allowed };
 
-/// What heddle's elementwise operations and their CPU siblings ask of their arguments.
+/// What heddle's elementwise operations and their CPU siblings ask of their arguments; without elements, of their shapes and
+/// strides alone.
 void validate_elementwise(const char* operation, std::span<const operand> operands, std::size_t element_bytes,
-                          zero_strides of_inputs = zero_strides::refused);
+                          zero_strides of_inputs = zero_strides::refused, bool have_elements = true);
 
 /// y has the shape of x, and is exactly x or apart from it.
 template <class Input, class Output>
-void validate_unary(const char* operation, const Input& x, const Output& y) {
+void validate_unary(const char* operation, const Input& x, const Output& y, bool have_elements = true) {
     const operand operands[] = {operand_of("x", x), operand_of("y", y)};
-    validate_elementwise(operation, operands, sizeof(*y.data));
+    validate_elementwise(operation, operands, sizeof(*y.data), zero_strides::refused, have_elements);
 }
 
 void validate_scalars(const char* operation, const elementwise_call& call);
 
 /// validate_elementwise(), and turns the operands so that what lies side by side are rows; without gaps, one long row.
-/// Describes the call that they then make.
-elementwise_problem prepare_elementwise(const char* operation, std::span<operand> operands,
-                                        std::size_t element_bytes);
+elementwise_facts prepare_elementwise(const char* operation, std::span<operand> operands,
+                                      std::size_t element_bytes);
 
 std::size_t size_of(element_type type);
 /// @throws invalid_argument  not an enumerator

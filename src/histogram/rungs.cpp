@@ -1,6 +1,5 @@
 #include "src/histogram/rungs.hpp"
 
-#include "src/packets.hpp"
 #include "src/validate.hpp"
 
 #include <array>
@@ -15,12 +14,12 @@ using namespace kernels::histogram;
 using namespace detail;
 using enum histogram_algorithm;
 
-constexpr need<histogram_problem> few_bins{
+constexpr need<histogram_facts> few_bins{
     [](auto& problem, auto&) { return problem.bins <= histogram_max_shared_bins; },
     "takes at most 12288 bins"};
 static_assert(histogram_max_shared_bins == 12288);
-constexpr need<histogram_problem> unit_stride{[](auto& problem, auto&) { return problem.stride == 1; },
-                                              "needs x.stride 1"};
+constexpr need<histogram_facts> unit_stride{[](auto& problem, auto&) { return problem.stride == 1; },
+                                            "needs x.stride 1"};
 
 template <class T>
 constexpr auto table = std::to_array<histogram_rung<T>>({
@@ -34,15 +33,13 @@ constexpr const char* enumeration = "histogram_algorithm";
 /// What does not depend on the type.
 constexpr rung_table rungs(table<std::uint8_t>, enumeration);
 
-void require_valid(const char* operation, const histogram_problem& problem, const device_traits& device) {
+histogram_facts valid_facts(const char* operation, const histogram_problem& p, const device_traits& device) {
     validate_device(operation, device);
-    validate_extents(operation, {{"size", problem.size}});
-    require(problem.bins >= 1, operation, {"problem", "bins"}, problem.bins, "one or more");
-    require(problem.element_bytes == 1 || problem.element_bytes == 4, operation, {"problem", "element_bytes"},
-            problem.element_bytes, "1 or 4");
-    const std::int64_t most = packet_bytes / static_cast<std::int64_t>(problem.element_bytes) - 1;
-    require(problem.head >= 0 && problem.head <= most, operation, {"problem", "head"}, problem.head,
-            "0 to {}", most);
+    validate_vectors(operation, p.x, p.x);
+    require(p.bins >= 1, operation, {"problem", "bins"}, p.bins, "one or more");
+    require(p.x.element_bytes == 1 || p.x.element_bytes == 4, operation, {"problem", "element_bytes"},
+            p.x.element_bytes, "1 or 4");
+    return histogram_facts(p);
 }
 
 }  // namespace
@@ -56,15 +53,13 @@ std::string_view to_string(histogram_algorithm algorithm) {
 }
 
 histogram_algorithm select(const histogram_problem& problem, const device_traits& device) {
-    require_valid("select", problem, device);
-    return rungs.choose("select", automatic, problem, device).rung->id;
+    return rungs.choose("select", automatic, valid_facts("select", problem, device), device).rung->id;
 }
 
 std::string why_not(histogram_algorithm algorithm, const histogram_problem& problem,
                     const device_traits& device) {
     rungs.require_known("why_not", "algorithm", algorithm);
-    require_valid("why_not", problem, device);
-    return rungs.why_not("histogram", algorithm, problem, device);
+    return rungs.why_not("histogram", algorithm, valid_facts("why_not", problem, device), device);
 }
 
 namespace detail {

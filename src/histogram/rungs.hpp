@@ -7,10 +7,10 @@
 namespace heddle::detail {
 
 template <class T>
-using histogram_rung =
-    rung<histogram_algorithm, histogram_problem, kernels::histogram::plan, kernels::histogram::arguments<T>>;
+using histogram_rung = rung<histogram_algorithm, kernels::histogram::histogram_facts,
+                            kernels::histogram::plan, kernels::histogram::arguments<T>>;
 
-inline void add_facts(facts& to, const histogram_problem& p) {
+inline void add_facts(facts& to, const kernels::histogram::histogram_facts& p) {
     to.add({fact("size", p.size), fact("stride", p.stride), fact("bins", p.bins),
             fact("element_bytes", p.element_bytes), fact("head", p.head, 0)});
 }

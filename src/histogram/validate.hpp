@@ -11,18 +11,18 @@ namespace heddle::detail {
 /// What the histograms and their CPU siblings ask of their vectors.
 template <class T>
 void validate_histogram(const char* operation, const vector_view<const T>& x,
-                        const vector_view<std::int64_t>& counts) {
+                        const vector_view<std::int64_t>& counts, bool have_elements = true) {
     constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
-    validate(operation, "x", x);
-    validate(operation, "counts", counts);
+    validate(operation, "x", x, have_elements);
+    validate(operation, "counts", counts, have_elements);
     if constexpr (sizeof(T) == 1)
         require(counts.size == 256, operation, {"counts", "size"}, counts.size, "256");
     else
         require(counts.size >= 1 && counts.size <= most, operation, {"counts", "size"}, counts.size,
                 "1 to {}", most);
     require(counts.size == 1 || counts.stride == 1, operation, {"counts", "stride"}, counts.stride, "1");
-    require(!overlap(footprint_of(x), footprint_of(counts)), operation, "counts", "a view that overlaps x",
-            "memory apart from x");
+    require(!have_elements || !overlap(footprint_of(x), footprint_of(counts)), operation, "counts",
+            "a view that overlaps x", "memory apart from x");
 }
 
 /// bins / (upper - lower), by which the device and the CPU find an element's bin. As the width is a float, it is

@@ -1,3 +1,4 @@
+#include "kernels/random/facts.hpp"
 #include "src/random/validate.hpp"
 #include <heddle/host.hpp>
 
@@ -232,7 +233,7 @@ void on_host::run(const random_call& call) {
     visit_type(call.type, [&]<class T> {
         validate_operands_as<T>(call);
         std::ranges::copy(call.operands, operands.begin());
-        lay_in_rows(used);
+        kernels::random::lay_in_rows(used, &operand::view);
         host::draw_typed<T>(call, used);
     });
 }

@@ -1,12 +1,9 @@
 #include "src/loss/rungs.hpp"
 #include "src/loss/validate.hpp"
-#include "src/packets.hpp"
 #include <heddle/loss.hpp>
 #include <heddle/stream.hpp>
 
-#include <algorithm>
 #include <cstdint>
-#include <initializer_list>
 #include <limits>
 
 namespace heddle {
@@ -20,38 +17,28 @@ using kernels::loss::plan_label_hits;
 /// No label, as all of these fit 32 bits.
 constexpr std::int64_t no_label = std::numeric_limits<std::int64_t>::min();
 
+/// Whatever strides a gradient has that is not wanted.
 template <class T>
-loss_problem describe(const matrix_view<T>& gradient, std::initializer_list<matrix_view<const T>> inputs) {
-    const matrix_view<const T>& x = *inputs.begin();
-    const auto all_are = [&](auto condition) {
-        return (!detail::is_given(gradient) || condition(matrix_view<const T>(gradient))) &&
-               std::ranges::all_of(inputs, condition);
-    };
-    return {.rows = x.rows,
-            .cols = x.cols,
-            .unit_stride =
-                x.cols == 1 || all_are([](const matrix_view<const T>& m) { return m.col_stride == 1; }),
-            .element_bytes = sizeof(T),
-            .in_packets = all_are(detail::has_rows_of_packets<const T>)};
-}
-
-template <class T>
-loss_problem describe(const cross_entropy_arguments<T>& a) {
-    return describe<T>(a.gradient, {a.logits});
+loss_problem described(const matrix_layout& x, const matrix_layout& target, const matrix_view<T>& gradient) {
+    return {x, target, detail::is_given(gradient) ? layout_of(gradient) : matrix_layout{}};
 }
 template <class T>
-loss_problem describe(const mean_squared_error_arguments<T>& a) {
-    return describe<T>(a.gradient, {a.prediction, a.target});
+loss_problem described(const cross_entropy_arguments<T>& a) {
+    return described(layout_of(a.logits), {}, a.gradient);
+}
+template <class T>
+loss_problem described(const mean_squared_error_arguments<T>& a) {
+    return described(layout_of(a.prediction), layout_of(a.target), a.gradient);
 }
 
 template <class Arguments>
 void run(const char* operation, const Arguments& a, cuda::stream_ref stream, loss_algorithm algorithm) {
     const auto rungs = detail::loss_rungs<Arguments>();
-    const loss_problem problem = describe(a);
+    const kernels::loss::loss_facts facts(described(a));
     const bool is_nothing_wanted = a.loss.size == 0 && !detail::is_given(a.gradient);
-    if (problem.rows == 0 || problem.cols == 0 || is_nothing_wanted) return;
+    if (facts.rows == 0 || facts.cols == 0 || is_nothing_wanted) return;
     const detail::stream_device device(stream);
-    const auto [rung, plan] = rungs.choose(operation, algorithm, problem, device.traits());
+    const auto [rung, plan] = rungs.choose(operation, algorithm, facts, device.traits());
     rung->launch(plan, a, stream.get());
 }
 
@@ -61,6 +48,21 @@ void require_known(const char* operation, loss_algorithm algorithm) {
 }
 
 }  // namespace
+
+template <class T>
+loss_problem loss_problem_of(matrix_view<const std::type_identity_t<T>> logits, matrix_view<T> gradient) {
+    constexpr bool have_elements = false;
+    detail::validate_logits<T>("loss_problem_of", logits, gradient, have_elements);
+    return described(layout_of(logits), {}, gradient);
+}
+
+template <class T>
+loss_problem loss_problem_of(matrix_view<const std::type_identity_t<T>> prediction,
+                             matrix_view<const std::type_identity_t<T>> target, matrix_view<T> gradient) {
+    constexpr bool have_elements = false;
+    detail::validate_prediction<T>("loss_problem_of", prediction, target, gradient, have_elements);
+    return described(layout_of(prediction), layout_of(target), gradient);
+}
 
 template <class T>
 void cross_entropy(matrix_view<const std::type_identity_t<T>> logits, vector_view<const std::int32_t> labels,
@@ -94,7 +96,7 @@ void label_hits(matrix_view<const T> scores, vector_view<const std::int32_t> lab
     if (scores.rows == 0 || scores.cols == 0) return;
     const detail::stream_device device(stream);
     const kernels::loss::label_hits_arguments<T> arguments{scores, labels, hits};
-    const label_hits_plan plan = plan_label_hits(describe<T>({}, {scores}));
+    const label_hits_plan plan = plan_label_hits(kernels::loss::loss_facts({layout_of(scores)}));
     switch (plan.kind) {
         case label_hits_plan::kernel::hits:
             return launch_label_hits(plan, arguments, stream.get());
@@ -103,29 +105,20 @@ void label_hits(matrix_view<const T> scores, vector_view<const std::int32_t> lab
     }
 }
 
-template void cross_entropy<float>(matrix_view<const float>, vector_view<const std::int32_t>,
-                                   vector_view<float>, matrix_view<float>, cuda::stream_ref,
-                                   const cross_entropy_options&);
-template void cross_entropy<half>(matrix_view<const half>, vector_view<const std::int32_t>,
-                                  vector_view<float>, matrix_view<half>, cuda::stream_ref,
-                                  const cross_entropy_options&);
-template void cross_entropy<bfloat16>(matrix_view<const bfloat16>, vector_view<const std::int32_t>,
-                                      vector_view<float>, matrix_view<bfloat16>, cuda::stream_ref,
-                                      const cross_entropy_options&);
-template void mean_squared_error<float>(matrix_view<const float>, matrix_view<const float>,
-                                        vector_view<float>, matrix_view<float>, cuda::stream_ref,
-                                        const mean_squared_error_options&);
-template void mean_squared_error<half>(matrix_view<const half>, matrix_view<const half>, vector_view<float>,
-                                       matrix_view<half>, cuda::stream_ref,
-                                       const mean_squared_error_options&);
-template void mean_squared_error<bfloat16>(matrix_view<const bfloat16>, matrix_view<const bfloat16>,
-                                           vector_view<float>, matrix_view<bfloat16>, cuda::stream_ref,
-                                           const mean_squared_error_options&);
-template void label_hits<float>(matrix_view<const float>, vector_view<const std::int32_t>,
+#define INSTANTIATE(T)                                                                                    \
+    template loss_problem loss_problem_of<T>(matrix_view<const T>, matrix_view<T>);                       \
+    template loss_problem loss_problem_of<T>(matrix_view<const T>, matrix_view<const T>, matrix_view<T>); \
+    template void cross_entropy<T>(matrix_view<const T>, vector_view<const std::int32_t>,                 \
+                                   vector_view<float>, matrix_view<T>, cuda::stream_ref,                  \
+                                   const cross_entropy_options&);                                         \
+    template void mean_squared_error<T>(matrix_view<const T>, matrix_view<const T>, vector_view<float>,   \
+                                        matrix_view<T>, cuda::stream_ref,                                 \
+                                        const mean_squared_error_options&);                               \
+    template void label_hits<T>(matrix_view<const T>, vector_view<const std::int32_t>,                    \
                                 vector_view<std::int32_t>, cuda::stream_ref);
-template void label_hits<half>(matrix_view<const half>, vector_view<const std::int32_t>,
-                               vector_view<std::int32_t>, cuda::stream_ref);
-template void label_hits<bfloat16>(matrix_view<const bfloat16>, vector_view<const std::int32_t>,
-                                   vector_view<std::int32_t>, cuda::stream_ref);
+INSTANTIATE(float)
+INSTANTIATE(half)
+INSTANTIATE(bfloat16)
+#undef INSTANTIATE
 
 }  // namespace heddle

@@ -1,6 +1,5 @@
 #include "src/loss/rungs.hpp"
 
-#include "src/validate.hpp"
 #include <heddle/types.hpp>
 
 #include <array>
@@ -14,8 +13,8 @@ using namespace kernels::loss;
 using namespace detail;
 using enum loss_algorithm;
 
-constexpr need<loss_problem> unit_stride{[](auto& problem, auto&) { return problem.unit_stride; },
-                                         "needs each row's elements side by side"};
+constexpr need<loss_facts> unit_stride{[](auto& problem, auto&) { return problem.unit_stride; },
+                                       "needs each row's elements side by side"};
 
 template <class Arguments>
 constexpr auto plan_of_vectorized = plan_vectorized;
@@ -33,11 +32,11 @@ constexpr const char* enumeration = "loss_algorithm";
 /// What does not depend on the operation and the type.
 constexpr rung_table rungs(table<cross_entropy_arguments<float>>, enumeration);
 
-void require_valid(const char* operation, const loss_problem& problem, const device_traits& device) {
+loss_facts valid_facts(const char* operation, const loss_problem& p, const device_traits& device) {
     validate_device(operation, device);
-    validate_extents(operation, {{"rows", problem.rows}, {"cols", problem.cols}});
-    require(problem.element_bytes == 2 || problem.element_bytes == 4, operation, {"problem", "element_bytes"},
-            problem.element_bytes, "2 or 4");
+    const bool has_target = p.target != matrix_layout{};
+    validate_rows(operation, {p.x, has_target ? p.target : p.x, p.gradient});
+    return loss_facts(p);
 }
 
 }  // namespace
@@ -51,14 +50,12 @@ std::string_view to_string(loss_algorithm algorithm) {
 }
 
 loss_algorithm select(const loss_problem& problem, const device_traits& device) {
-    require_valid("select", problem, device);
-    return rungs.choose("select", automatic, problem, device).rung->id;
+    return rungs.choose("select", automatic, valid_facts("select", problem, device), device).rung->id;
 }
 
 std::string why_not(loss_algorithm algorithm, const loss_problem& problem, const device_traits& device) {
     rungs.require_known("why_not", "algorithm", algorithm);
-    require_valid("why_not", problem, device);
-    return rungs.why_not("loss", algorithm, problem, device);
+    return rungs.why_not("loss", algorithm, valid_facts("why_not", problem, device), device);
 }
 
 namespace detail {

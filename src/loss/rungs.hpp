@@ -8,7 +8,7 @@
 namespace heddle::detail {
 
 template <class Arguments>
-using loss_rung = rung<loss_algorithm, loss_problem, kernels::loss::plan, Arguments>;
+using loss_rung = rung<loss_algorithm, kernels::loss::loss_facts, kernels::loss::plan, Arguments>;
 
 /// The rungs of a kernels::loss::cross_entropy_arguments<T> or mean_squared_error_arguments<T>.
 template <class Arguments>

@@ -73,7 +73,6 @@ kernels::matmul::product<In, Out> described(matrix_view<const In> a, matrix_view
 
 template <class In, class Out>
 matmul_problem problem_of(const kernels::matmul::product<In, Out>& p, const matmul_options& options) {
-    using kernels::matmul::layout_of;
     return {.a = layout_of(p.a),
             .b = layout_of(p.b),
             .c = layout_of(p.c),
@@ -85,7 +84,7 @@ matmul_problem problem_of(const kernels::matmul::product<In, Out>& p, const matm
             .c_stride = p.batch.c,
             .has_epilogue = !p.epilogue.is_identity,
             .adds_c = p.beta != 0,
-            .has_scratch = !options.workspace.empty() || options.scratch == scratch::pool,
+            .has_scratch = has_scratch(options),
             .precision = options.precision};
 }
 

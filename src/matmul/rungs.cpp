@@ -297,7 +297,7 @@ namespace detail {
 
 void add_facts(facts& to, const matrix_layout& m) {
     to.add({fact("rows", m.rows), fact("cols", m.cols), fact("row_stride", m.row_stride, m.cols),
-            fact("col_stride", m.col_stride, 1), fact("alignment", m.alignment, 256)});
+            fact("col_stride", m.col_stride, 1), fact("alignment", m.alignment(), 256)});
 }
 
 void add_facts(facts& to, const matmul_problem& p) {

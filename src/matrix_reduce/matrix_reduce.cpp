@@ -1,6 +1,5 @@
 #include "src/matrix_reduce/rungs.hpp"
 #include "src/matrix_reduce/validate.hpp"
-#include "src/packets.hpp"
 #include "src/workspace.hpp"
 #include <heddle/matrix_reduce.hpp>
 #include <heddle/stream.hpp>
@@ -15,18 +14,6 @@ using namespace kernels::matrix_reduce;
 
 static_assert(max_tickets * sizeof(unsigned) == detail::workspace_ticket_bytes);
 
-template <class T>
-matrix_reduce_problem describe(const matrix_view<const T>& x) {
-    matrix_reduce_problem problem = row_problem(x);
-    const bool of_columns = is_across_rows(x);
-    const std::int64_t lines = of_columns ? x.cols : x.rows;
-    const std::int64_t stride = of_columns ? x.col_stride : x.row_stride;
-    const auto begins_packet = [](std::uintptr_t byte) { return byte % detail::packet_bytes == 0; };
-    problem.is_aligned = begins_packet(reinterpret_cast<std::uintptr_t>(x.data)) &&
-                         (lines <= 1 || begins_packet(static_cast<std::uintptr_t>(stride) * sizeof(T)));
-    return problem;
-}
-
 /// Reduces the rows of x; `given` names it in errors as the caller gave it.
 template <class Operation, class T>
 void run(const char* operation, const matrix_view<const T>& given, const matrix_view<const T>& x,
@@ -39,13 +26,13 @@ void run(const char* operation, const matrix_view<const T>& given, const matrix_
                                {{"x", detail::footprint_of(x)}, {"y", detail::footprint_of(y)}});
     if (x.rows == 0) return;
 
-    const matrix_view<const T> rows = detail::normalised(x);
+    const matrix_view<const T> rows = normalised(x);
     const detail::stream_device device(stream);
     const auto [chosen, workspace] =
         detail::plan_with_workspace(operation, options, stream, [&](bool has_scratch) {
-            matrix_reduce_problem problem = describe(rows);
-            problem.has_scratch = has_scratch;
-            return rungs.choose(operation, options.algorithm, problem, device.traits());
+            matrix_facts facts(row_problem(x));
+            facts.has_scratch = has_scratch;
+            return rungs.choose(operation, options.algorithm, facts, device.traits());
         });
     chosen.rung->launch(chosen.plan,
                         {rows, y, static_cast<float>(divisor), workspace.tickets(), workspace.scratch()},

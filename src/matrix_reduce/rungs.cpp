@@ -16,13 +16,13 @@ using namespace kernels::matrix_reduce;
 using namespace detail;
 using enum matrix_reduce_algorithm;
 
-constexpr need<matrix_reduce_problem> unit_col_stride{
-    [](auto& problem, auto&) { return problem.col_stride == 1; }, "needs a stride of 1"};
-constexpr need<matrix_reduce_problem> unit_row_stride{
-    [](auto& problem, auto&) { return problem.row_stride == 1; }, "needs a stride of 1"};
-constexpr need<matrix_reduce_problem> short_rows{[](auto& problem, auto&) { return has_short_rows(problem); },
-                                                 "needs rows of a few elements without gaps"};
-bool has_none_in_rows(const matrix_reduce_problem& problem, const device_traits&) {
+constexpr need<matrix_facts> unit_col_stride{[](auto& problem, auto&) { return problem.col_stride == 1; },
+                                             "needs a stride of 1"};
+constexpr need<matrix_facts> unit_row_stride{[](auto& problem, auto&) { return problem.row_stride == 1; },
+                                             "needs a stride of 1"};
+constexpr need<matrix_facts> short_rows{[](auto& problem, auto&) { return has_short_rows(problem); },
+                                        "needs rows of a few elements without gaps"};
+bool has_none_in_rows(const matrix_facts& problem, const device_traits&) {
     return is_across_rows(problem);
 }
 
@@ -42,25 +42,25 @@ constexpr const char* enumeration = "matrix_reduce_algorithm";
 /// What depends neither on the operation nor on the type.
 constexpr rung_table rungs(table<sum, float>, enumeration);
 
-void require_valid(const char* operation, const matrix_reduce_problem& problem, const device_traits& device) {
+matrix_facts valid_facts(const char* operation, const matrix_reduce_problem& p, const device_traits& device) {
     validate_device(operation, device);
-    validate_extents(operation, {{"rows", problem.rows}, {"cols", problem.cols}});
-    require(problem.element_bytes == 2 || problem.element_bytes == 4, operation, {"problem", "element_bytes"},
-            problem.element_bytes, "2 or 4");
+    validate_extents(operation, {{"rows", p.x.rows}, {"cols", p.x.cols}});
+    require(p.x.element_bytes == 2 || p.x.element_bytes == 4, operation, {"problem", "element_bytes"},
+            p.x.element_bytes, "2 or 4");
+    return matrix_facts(p);
 }
 
 /// What a rung would do with a problem that it cannot run is what it does with a dense matrix, and with scratch memory.
-plan plan_of(const char* operation, matrix_reduce_algorithm algorithm, const matrix_reduce_problem& given,
+plan plan_of(const char* operation, matrix_reduce_algorithm algorithm, const matrix_reduce_problem& problem,
              const device_traits& device) {
     rungs.require_known(operation, {"options", "algorithm"}, algorithm);
-    require_valid(operation, given, device);
-    if (given.rows == 0) return {};
-    matrix_reduce_problem problem = normalised(given);
-    if (!rungs.can_run(algorithm, problem, device)) {
-        problem.col_stride = 1;
-        problem.has_scratch = true;
+    matrix_facts of = valid_facts(operation, problem, device);
+    if (of.rows == 0) return {};
+    if (!rungs.can_run(algorithm, of, device)) {
+        of.col_stride = 1;
+        of.has_scratch = true;
     }
-    return rungs.choose(operation, algorithm, problem, device).plan;
+    return rungs.choose(operation, algorithm, of, device).plan;
 }
 
 }  // namespace
@@ -74,15 +74,13 @@ std::string_view to_string(matrix_reduce_algorithm algorithm) {
 }
 
 matrix_reduce_algorithm select(const matrix_reduce_problem& problem, const device_traits& device) {
-    require_valid("select", problem, device);
-    return rungs.choose("select", automatic, detail::normalised(problem), device).rung->id;
+    return rungs.choose("select", automatic, valid_facts("select", problem, device), device).rung->id;
 }
 
 std::string why_not(matrix_reduce_algorithm algorithm, const matrix_reduce_problem& problem,
                     const device_traits& device) {
     rungs.require_known("why_not", "algorithm", algorithm);
-    require_valid("why_not", problem, device);
-    return rungs.why_not("matrix_reduce", algorithm, detail::normalised(problem), device);
+    return rungs.why_not("matrix_reduce", algorithm, valid_facts("why_not", problem, device), device);
 }
 
 std::int64_t matrix_reduce_workspace_bytes(const matrix_reduce_problem& problem, const device_traits& device,

@@ -7,25 +7,18 @@
 namespace heddle::detail {
 
 template <class Operation, class T>
-using matrix_reduce_rung = rung<matrix_reduce_algorithm, matrix_reduce_problem, kernels::matrix_reduce::plan,
-                                kernels::matrix_reduce::arguments<Operation, T>>;
+using matrix_reduce_rung =
+    rung<matrix_reduce_algorithm, kernels::matrix_reduce::matrix_facts, kernels::matrix_reduce::plan,
+         kernels::matrix_reduce::arguments<Operation, T>>;
 
-inline void add_facts(facts& to, const matrix_reduce_problem& p) {
+inline void add_facts(facts& to, const kernels::matrix_reduce::matrix_facts& p) {
     to.add({fact("rows", p.rows), fact("cols", p.cols), fact("row_stride", p.row_stride),
             fact("col_stride", p.col_stride), fact("element_bytes", p.element_bytes),
             fact("is_aligned", p.is_aligned, true), fact("has_scratch", p.has_scratch, true)});
 }
 
-/// The rungs of an operation. Problems of these have the strides of normalised().
+/// The rungs of an operation.
 template <class Operation, class T>
 rung_table<matrix_reduce_rung<Operation, T>> matrix_reduce_rungs();
-
-/// Strides that nothing uses become those of a dense matrix. `shape` is a view or a problem.
-template <class Shape>
-Shape normalised(Shape shape) {
-    if (shape.cols <= 1) shape.col_stride = 1;
-    if (shape.rows <= 1) shape.row_stride = shape.col_stride == 1 ? shape.cols : 1;
-    return shape;
-}
 
 }  // namespace heddle::detail

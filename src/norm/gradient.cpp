@@ -1,6 +1,5 @@
 #include "src/norm/gradient_rungs.hpp"
 #include "src/norm/validate_gradient.hpp"
-#include "src/packets.hpp"
 #include "src/workspace.hpp"
 #include <heddle/copy.hpp>
 #include <heddle/norm.hpp>
@@ -9,19 +8,20 @@
 namespace heddle {
 namespace {
 
+/// All that is asked of arguments; where they have no elements, of their shapes and strides alone.
 template <class T>
-norm_gradient_problem describe(const kernels::norm::gradient_arguments<T>& a) {
-    const bool wants_dx = a.dx.rows > 0;
-    return {.rows = a.x.rows,
-            .cols = a.x.cols,
-            .unit_stride = a.x.cols == 1 || (a.x.col_stride == 1 && a.dy.col_stride == 1 &&
-                                             (!wants_dx || a.dx.col_stride == 1) &&
-                                             (a.gamma.size == 0 || a.gamma.stride == 1)),
-            .element_bytes = sizeof(T),
-            .in_packets = detail::has_rows_of_packets(a.x) && detail::has_rows_of_packets(a.dy) &&
-                          (!wants_dx || detail::has_rows_of_packets(a.dx)) &&
-                          detail::is_aligned(a.gamma.data, detail::packet_bytes),
-            .has_column_sums = a.dgamma.size > 0 || a.dbeta.size > 0};
+norm_gradient_problem validated(const char* operation, const kernels::norm::gradient_arguments<T>& a,
+                                const norm_gradient_options& options, bool have_elements = true) {
+    detail::validate_norm_gradient(operation, a.x, a.gamma, a.dy, a.dx, a.dgamma, a.dbeta, options.epsilon,
+                                   have_elements);
+    const bool wants_dx = a.dx.rows > 0 && a.dx.cols > 0;
+    return {layout_of(a.x),
+            layout_of(a.dy),
+            wants_dx ? layout_of(a.dx) : matrix_layout{},
+            layout_of(a.gamma),
+            layout_of(a.dgamma),
+            layout_of(a.dbeta),
+            detail::has_scratch(options)};
 }
 
 template <bool centred, class T>
@@ -29,7 +29,7 @@ void run(const char* operation, kernels::norm::gradient_arguments<T> a, cuda::st
          const norm_gradient_options& options) {
     const auto rungs = detail::norm_gradient_rungs<centred, T>();
     rungs.require_known(operation, {"options", "algorithm"}, options.algorithm);
-    detail::validate_norm_gradient(operation, a.x, a.gamma, a.dy, a.dx, a.dgamma, a.dbeta, a.epsilon);
+    kernels::norm::gradient_facts facts(validated(operation, a, options));
     detail::validate_workspace(operation, options.workspace,
                                {{"x", detail::footprint_of(a.x)},
                                 {"gamma", detail::footprint_of(a.gamma)},
@@ -39,8 +39,7 @@ void run(const char* operation, kernels::norm::gradient_arguments<T> a, cuda::st
                                 {"dbeta", detail::footprint_of(a.dbeta)}});
     if (a.x.cols == 0) return;
     if (a.dx.cols == 0) a.dx.rows = 0;
-    const norm_gradient_problem problem = describe(a);
-    if (!problem.has_column_sums && a.dx.rows == 0) return;
+    if (!facts.has_column_sums && a.dx.rows == 0) return;
     const detail::stream_device device(stream);
     if (a.x.rows == 0) {
         if (a.dgamma.size > 0) fill_zero(a.dgamma, stream);
@@ -49,15 +48,27 @@ void run(const char* operation, kernels::norm::gradient_arguments<T> a, cuda::st
     }
     const auto [chosen, workspace] =
         detail::plan_with_workspace(operation, options, stream, [&](bool has_scratch) {
-            norm_gradient_problem with = problem;
-            with.has_scratch = has_scratch;
-            return rungs.choose(operation, options.algorithm, with, device.traits());
+            facts.has_scratch = has_scratch;
+            return rungs.choose(operation, options.algorithm, facts, device.traits());
         });
     a.scratch = workspace.scratch();
     chosen.rung->launch(chosen.plan, a, stream.get());
 }
 
 }  // namespace
+
+template <class T>
+norm_gradient_problem norm_gradient_problem_of(matrix_view<const std::type_identity_t<T>> x,
+                                               vector_view<const std::type_identity_t<T>> gamma,
+                                               matrix_view<const T> dy,
+                                               matrix_view<std::type_identity_t<T>> dx,
+                                               vector_view<std::type_identity_t<T>> dgamma,
+                                               vector_view<std::type_identity_t<T>> dbeta,
+                                               const norm_gradient_options& options) {
+    constexpr bool have_elements = false;
+    return validated<T>("norm_gradient_problem_of", {x, gamma, dy, dx, dgamma, dbeta, options.epsilon},
+                        options, have_elements);
+}
 
 template <class T>
 void layer_norm_gradient(matrix_view<const std::type_identity_t<T>> x,
@@ -76,25 +87,19 @@ void rms_norm_gradient(matrix_view<const std::type_identity_t<T>> x,
     run<false, T>("rms_norm_gradient", {x, gamma, dy, dx, dgamma, {}, options.epsilon}, stream, options);
 }
 
-template void layer_norm_gradient<float>(matrix_view<const float>, vector_view<const float>,
-                                         matrix_view<const float>, matrix_view<float>, vector_view<float>,
-                                         vector_view<float>, cuda::stream_ref, const norm_gradient_options&);
-template void rms_norm_gradient<float>(matrix_view<const float>, vector_view<const float>,
-                                       matrix_view<const float>, matrix_view<float>, vector_view<float>,
-                                       cuda::stream_ref, const norm_gradient_options&);
-template void layer_norm_gradient<half>(matrix_view<const half>, vector_view<const half>,
-                                        matrix_view<const half>, matrix_view<half>, vector_view<half>,
-                                        vector_view<half>, cuda::stream_ref, const norm_gradient_options&);
-template void rms_norm_gradient<half>(matrix_view<const half>, vector_view<const half>,
-                                      matrix_view<const half>, matrix_view<half>, vector_view<half>,
-                                      cuda::stream_ref, const norm_gradient_options&);
-template void layer_norm_gradient<bfloat16>(matrix_view<const bfloat16>, vector_view<const bfloat16>,
-                                            matrix_view<const bfloat16>, matrix_view<bfloat16>,
-                                            vector_view<bfloat16>, vector_view<bfloat16>, cuda::stream_ref,
-                                            const norm_gradient_options&);
-template void rms_norm_gradient<bfloat16>(matrix_view<const bfloat16>, vector_view<const bfloat16>,
-                                          matrix_view<const bfloat16>, matrix_view<bfloat16>,
-                                          vector_view<bfloat16>, cuda::stream_ref,
-                                          const norm_gradient_options&);
+#define INSTANTIATE(T)                                                                                     \
+    template norm_gradient_problem norm_gradient_problem_of<T>(                                            \
+        matrix_view<const T>, vector_view<const T>, matrix_view<const T>, matrix_view<T>, vector_view<T>,  \
+        vector_view<T>, const norm_gradient_options&);                                                     \
+    template void layer_norm_gradient<T>(matrix_view<const T>, vector_view<const T>, matrix_view<const T>, \
+                                         matrix_view<T>, vector_view<T>, vector_view<T>, cuda::stream_ref, \
+                                         const norm_gradient_options&);                                    \
+    template void rms_norm_gradient<T>(matrix_view<const T>, vector_view<const T>, matrix_view<const T>,   \
+                                       matrix_view<T>, vector_view<T>, cuda::stream_ref,                   \
+                                       const norm_gradient_options&);
+INSTANTIATE(float)
+INSTANTIATE(half)
+INSTANTIATE(bfloat16)
+#undef INSTANTIATE
 
 }  // namespace heddle

@@ -1,6 +1,5 @@
 #include "src/norm/gradient_rungs.hpp"
 
-#include "src/validate.hpp"
 #include "src/workspace.hpp"
 #include <heddle/types.hpp>
 
@@ -17,9 +16,9 @@ using namespace kernels::norm;
 using namespace detail;
 using enum norm_gradient_algorithm;
 
-constexpr need<norm_gradient_problem> unit_stride{[](auto& problem, auto&) { return problem.unit_stride; },
-                                                  "needs the elements of each row and of gamma side by side"};
-constexpr need<norm_gradient_problem> row_in_registers{
+constexpr need<gradient_facts> unit_stride{[](auto& problem, auto&) { return problem.unit_stride; },
+                                           "needs the elements of each row and of gamma side by side"};
+constexpr need<gradient_facts> row_in_registers{
     holds_gradient_row,
     "takes rows of at most 8192 elements, 65536 where blocks form clusters, and of what shared memory has "
     "room for"};
@@ -37,11 +36,11 @@ constexpr const char* enumeration = "norm_gradient_algorithm";
 /// What does not depend on the type.
 constexpr rung_table rungs(table<true, float>, enumeration);
 
-void require_valid(const char* operation, const norm_gradient_problem& problem, const device_traits& device) {
+gradient_facts valid_facts(const char* operation, const norm_gradient_problem& p,
+                           const device_traits& device) {
     validate_device(operation, device);
-    validate_extents(operation, {{"rows", problem.rows}, {"cols", problem.cols}});
-    require(problem.element_bytes == 2 || problem.element_bytes == 4, operation, {"problem", "element_bytes"},
-            problem.element_bytes, "2 or 4");
+    validate_rows(operation, {p.x, p.dy, p.dx}, {p.gamma, p.dgamma, p.dbeta});
+    return gradient_facts(p);
 }
 
 }  // namespace
@@ -55,30 +54,27 @@ std::string_view to_string(norm_gradient_algorithm algorithm) {
 }
 
 norm_gradient_algorithm select(const norm_gradient_problem& problem, const device_traits& device) {
-    require_valid("select", problem, device);
-    return rungs.choose("select", automatic, problem, device).rung->id;
+    return rungs.choose("select", automatic, valid_facts("select", problem, device), device).rung->id;
 }
 
 std::string why_not(norm_gradient_algorithm algorithm, const norm_gradient_problem& problem,
                     const device_traits& device) {
     rungs.require_known("why_not", "algorithm", algorithm);
-    require_valid("why_not", problem, device);
-    return rungs.why_not("norm_gradient", algorithm, problem, device);
+    return rungs.why_not("norm_gradient", algorithm, valid_facts("why_not", problem, device), device);
 }
 
 std::int64_t norm_gradient_workspace_bytes(const norm_gradient_problem& problem, const device_traits& device,
                                            norm_gradient_algorithm algorithm) {
     constexpr const char* operation = "norm_gradient_workspace_bytes";
     rungs.require_known(operation, "algorithm", algorithm);
-    require_valid(operation, problem, device);
-    if (problem.rows == 0 || problem.cols == 0) return 0;
+    gradient_facts of = valid_facts(operation, problem, device);
+    if (of.rows == 0 || of.cols == 0) return 0;
+    of.has_scratch = true;
     std::int64_t bytes = 0;
     for (const bool unit_stride : {true, false})
         for (const bool in_packets : {true, false}) {
-            norm_gradient_problem of = problem;
             of.unit_stride = unit_stride;
             of.in_packets = in_packets;
-            of.has_scratch = true;
             if (!rungs.can_run(algorithm, of, device)) continue;
             bytes = std::max(bytes, scratch_bytes(rungs.choose(operation, algorithm, of, device).plan));
         }

@@ -8,8 +8,8 @@
 namespace heddle::detail {
 
 template <class T>
-using norm_gradient_rung = rung<norm_gradient_algorithm, norm_gradient_problem, kernels::norm::gradient_plan,
-                                kernels::norm::gradient_arguments<T>>;
+using norm_gradient_rung = rung<norm_gradient_algorithm, kernels::norm::gradient_facts,
+                                kernels::norm::gradient_plan, kernels::norm::gradient_arguments<T>>;
 
 /// The rungs of the gradient of layer_norm, where `centred`, or of rms_norm.
 template <bool centred, class T>

@@ -1,26 +1,17 @@
 #include "src/norm/rungs.hpp"
 #include "src/norm/validate.hpp"
-#include "src/packets.hpp"
-#include "src/rows.hpp"
 #include <heddle/norm.hpp>
 #include <heddle/stream.hpp>
 
 namespace heddle {
 namespace {
 
+/// All that is asked of arguments; where they have no elements, of their shapes and strides alone.
 template <class T>
-norm_problem describe(const kernels::norm::arguments<T>& a) {
-    const auto is_side_by_side = [](const auto& v) { return v.size == 0 || v.stride == 1; };
-    const auto is_aligned = [](const auto& v) { return detail::is_aligned(v.data, detail::packet_bytes); };
-    return {.rows = a.y.rows,
-            .cols = a.y.cols,
-            .unit_stride = a.y.cols == 1 || (a.x.col_stride == 1 && a.y.col_stride == 1 &&
-                                             is_side_by_side(a.gamma) && is_side_by_side(a.beta)),
-            .element_bytes = sizeof(T),
-            .in_packets = detail::has_rows_of_packets(a.x) && detail::has_rows_of_packets(a.y) &&
-                          is_aligned(a.gamma) && is_aligned(a.beta),
-            .x_in_columns = detail::is_in_columns(a.x),
-            .y_in_columns = detail::is_in_columns(a.y)};
+norm_problem validated(const char* operation, const kernels::norm::arguments<T>& a,
+                       bool have_elements = true) {
+    detail::validate_norm(operation, a.x, a.gamma, a.beta, a.y, a.epsilon, have_elements);
+    return {layout_of(a.x), layout_of(a.y), layout_of(a.gamma), layout_of(a.beta)};
 }
 
 template <bool centred, class T>
@@ -28,14 +19,23 @@ void run(const char* operation, const kernels::norm::arguments<T>& a, cuda::stre
          norm_algorithm algorithm) {
     const auto rungs = detail::norm_rungs<centred, T>();
     rungs.require_known(operation, {"options", "algorithm"}, algorithm);
-    detail::validate_norm(operation, a.x, a.gamma, a.beta, a.y, a.epsilon);
+    const kernels::norm::norm_facts facts(validated(operation, a));
     if (a.y.rows == 0 || a.y.cols == 0) return;
     const detail::stream_device device(stream);
-    const auto [rung, plan] = rungs.choose(operation, algorithm, describe(a), device.traits());
+    const auto [rung, plan] = rungs.choose(operation, algorithm, facts, device.traits());
     rung->launch(plan, a, stream.get());
 }
 
 }  // namespace
+
+template <class T>
+norm_problem norm_problem_of(matrix_view<const std::type_identity_t<T>> x,
+                             vector_view<const std::type_identity_t<T>> gamma,
+                             vector_view<const std::type_identity_t<T>> beta, matrix_view<T> y) {
+    constexpr float no_epsilon = 0;
+    constexpr bool have_elements = false;
+    return validated<T>("norm_problem_of", {x, gamma, beta, y, no_epsilon}, have_elements);
+}
 
 template <class T>
 void layer_norm(matrix_view<const std::type_identity_t<T>> x,
@@ -51,18 +51,16 @@ void rms_norm(matrix_view<const std::type_identity_t<T>> x, vector_view<const st
     run<false, T>("rms_norm", {x, gamma, {}, y, options.epsilon}, stream, options.algorithm);
 }
 
-template void layer_norm<float>(matrix_view<const float>, vector_view<const float>, vector_view<const float>,
-                                matrix_view<float>, cuda::stream_ref, const norm_options&);
-template void rms_norm<float>(matrix_view<const float>, vector_view<const float>, matrix_view<float>,
-                              cuda::stream_ref, const norm_options&);
-template void layer_norm<half>(matrix_view<const half>, vector_view<const half>, vector_view<const half>,
-                               matrix_view<half>, cuda::stream_ref, const norm_options&);
-template void rms_norm<half>(matrix_view<const half>, vector_view<const half>, matrix_view<half>,
-                             cuda::stream_ref, const norm_options&);
-template void layer_norm<bfloat16>(matrix_view<const bfloat16>, vector_view<const bfloat16>,
-                                   vector_view<const bfloat16>, matrix_view<bfloat16>, cuda::stream_ref,
-                                   const norm_options&);
-template void rms_norm<bfloat16>(matrix_view<const bfloat16>, vector_view<const bfloat16>,
-                                 matrix_view<bfloat16>, cuda::stream_ref, const norm_options&);
+#define INSTANTIATE(T)                                                                                      \
+    template norm_problem norm_problem_of<T>(matrix_view<const T>, vector_view<const T>,                    \
+                                             vector_view<const T>, matrix_view<T>);                         \
+    template void layer_norm<T>(matrix_view<const T>, vector_view<const T>, vector_view<const T>,           \
+                                matrix_view<T>, cuda::stream_ref, const norm_options&);                     \
+    template void rms_norm<T>(matrix_view<const T>, vector_view<const T>, matrix_view<T>, cuda::stream_ref, \
+                              const norm_options&);
+INSTANTIATE(float)
+INSTANTIATE(half)
+INSTANTIATE(bfloat16)
+#undef INSTANTIATE
 
 }  // namespace heddle

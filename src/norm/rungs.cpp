@@ -1,6 +1,5 @@
 #include "src/norm/rungs.hpp"
 
-#include "src/validate.hpp"
 #include <heddle/types.hpp>
 
 #include <array>
@@ -15,8 +14,8 @@ using namespace kernels::norm;
 using namespace detail;
 using enum norm_algorithm;
 
-constexpr need<norm_problem> unit_stride{[](auto& problem, auto&) { return problem.unit_stride; },
-                                         "needs the elements of each row, of gamma and of beta side by side"};
+constexpr need<norm_facts> unit_stride{[](auto& problem, auto&) { return problem.unit_stride; },
+                                       "needs the elements of each row, of gamma and of beta side by side"};
 
 template <bool centred, class T>
 constexpr auto table = std::to_array<norm_rung<T>>({
@@ -31,11 +30,10 @@ constexpr const char* enumeration = "norm_algorithm";
 /// What does not depend on the type.
 constexpr rung_table rungs(table<true, float>, enumeration);
 
-void require_valid(const char* operation, const norm_problem& problem, const device_traits& device) {
+norm_facts valid_facts(const char* operation, const norm_problem& p, const device_traits& device) {
     validate_device(operation, device);
-    validate_extents(operation, {{"rows", problem.rows}, {"cols", problem.cols}});
-    require(problem.element_bytes == 2 || problem.element_bytes == 4, operation, {"problem", "element_bytes"},
-            problem.element_bytes, "2 or 4");
+    validate_rows(operation, {p.y, p.x}, {p.gamma, p.beta});
+    return norm_facts(p);
 }
 
 }  // namespace
@@ -49,14 +47,12 @@ std::string_view to_string(norm_algorithm algorithm) {
 }
 
 norm_algorithm select(const norm_problem& problem, const device_traits& device) {
-    require_valid("select", problem, device);
-    return rungs.choose("select", automatic, problem, device).rung->id;
+    return rungs.choose("select", automatic, valid_facts("select", problem, device), device).rung->id;
 }
 
 std::string why_not(norm_algorithm algorithm, const norm_problem& problem, const device_traits& device) {
     rungs.require_known("why_not", "algorithm", algorithm);
-    require_valid("why_not", problem, device);
-    return rungs.why_not("norm", algorithm, problem, device);
+    return rungs.why_not("norm", algorithm, valid_facts("why_not", problem, device), device);
 }
 
 namespace detail {

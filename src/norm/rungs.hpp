@@ -8,7 +8,8 @@
 namespace heddle::detail {
 
 template <class T>
-using norm_rung = rung<norm_algorithm, norm_problem, kernels::norm::plan, kernels::norm::arguments<T>>;
+using norm_rung =
+    rung<norm_algorithm, kernels::norm::norm_facts, kernels::norm::plan, kernels::norm::arguments<T>>;
 
 /// The rungs of layer_norm, where `centred`, or of rms_norm.
 template <bool centred, class T>

@@ -9,22 +9,23 @@ namespace heddle::detail {
 /// gamma or beta: one element a column, or none at all.
 template <class T>
 void validate_parameter(const char* operation, const char* name, const vector_view<const T>& v,
-                        const matrix_view<T>& y) {
+                        const matrix_view<T>& y, bool have_elements) {
     if (v.size == 0) return;
     require(v.size == y.cols, operation, {name, "size"}, v.size, "0 or {} (y.cols)", y.cols);
-    validate(operation, name, v);
-    require(!overlap(footprint_of(v), footprint_of(y)), operation, "y", "a view that overlaps a parameter",
-            "memory apart from {}", name);
+    validate(operation, name, v, have_elements);
+    require(!have_elements || !overlap(footprint_of(v), footprint_of(y)), operation, "y",
+            "a view that overlaps a parameter", "memory apart from {}", name);
 }
 
 /// What heddle::layer_norm, heddle::rms_norm and their CPU siblings ask of their arguments.
 template <class T>
 void validate_norm(const char* operation, const matrix_view<const T>& x, const vector_view<const T>& gamma,
-                   const vector_view<const T>& beta, const matrix_view<T>& y, float epsilon) {
+                   const vector_view<const T>& beta, const matrix_view<T>& y, float epsilon,
+                   bool have_elements = true) {
     require(epsilon >= 0, operation, {"options", "epsilon"}, epsilon, "zero or more");
-    validate_unary(operation, x, y);
-    validate_parameter(operation, "gamma", gamma, y);
-    validate_parameter(operation, "beta", beta, y);
+    validate_unary(operation, x, y, have_elements);
+    validate_parameter(operation, "gamma", gamma, y, have_elements);
+    validate_parameter(operation, "beta", beta, y, have_elements);
 }
 
 }  // namespace heddle::detail

@@ -9,18 +9,18 @@ namespace heddle::detail {
 /// dy or dx: of the shape of x.
 template <class Element, class T>
 void validate_gradient_matrix(const char* operation, const char* name, const matrix_view<Element>& m,
-                              const matrix_view<const T>& x) {
+                              const matrix_view<const T>& x, bool have_elements) {
     require(m.rows == x.rows, operation, {name, "rows"}, m.rows, "{} (x.rows)", x.rows);
     require(m.cols == x.cols, operation, {name, "cols"}, m.cols, "{} (x.cols)", x.cols);
-    validate(operation, name, m);
+    validate(operation, name, m, have_elements);
 }
 
 /// gamma, dgamma or dbeta: one element a column, or none at all.
 template <class Element, class T>
 void validate_gradient_parameter(const char* operation, const char* name, const vector_view<Element>& v,
-                                 const matrix_view<const T>& x) {
+                                 const matrix_view<const T>& x, bool have_elements) {
     require(v.size == 0 || v.size == x.cols, operation, {name, "size"}, v.size, "0 or {} (x.cols)", x.cols);
-    validate(operation, name, v);
+    validate(operation, name, v, have_elements);
 }
 
 template <class T>
@@ -34,15 +34,16 @@ template <class T>
 void validate_norm_gradient(const char* operation, const matrix_view<const T>& x,
                             const vector_view<const T>& gamma, const matrix_view<const T>& dy,
                             const matrix_view<T>& dx, const vector_view<T>& dgamma,
-                            const vector_view<T>& dbeta, float epsilon) {
+                            const vector_view<T>& dbeta, float epsilon, bool have_elements = true) {
     require(epsilon >= 0, operation, {"options", "epsilon"}, epsilon, "zero or more");
-    validate(operation, "x", x);
-    validate_gradient_matrix(operation, "dy", dy, x);
+    validate(operation, "x", x, have_elements);
+    validate_gradient_matrix(operation, "dy", dy, x, have_elements);
     const bool wants_dx = dx.rows != 0 && dx.cols != 0;
-    if (wants_dx) validate_gradient_matrix(operation, "dx", dx, x);
-    validate_gradient_parameter(operation, "gamma", gamma, x);
-    validate_gradient_parameter(operation, "dgamma", dgamma, x);
-    validate_gradient_parameter(operation, "dbeta", dbeta, x);
+    if (wants_dx) validate_gradient_matrix(operation, "dx", dx, x, have_elements);
+    validate_gradient_parameter(operation, "gamma", gamma, x, have_elements);
+    validate_gradient_parameter(operation, "dgamma", dgamma, x, have_elements);
+    validate_gradient_parameter(operation, "dbeta", dbeta, x, have_elements);
+    if (!have_elements) return;
 
     const auto require_apart = [&](const char* output, const auto& of, const char* name, const auto& other) {
         require(!overlap(footprint_of(of), footprint_of(other)), operation, output,

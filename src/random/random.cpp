@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <concepts>
+#include <cstddef>
 #include <span>
 
 namespace heddle {
@@ -36,23 +37,22 @@ scalars validated_scalars(const random_call& call) {
     return {};
 }
 
-random_problem describe(const random_call& call, std::span<const operand> operands) {
-    const auto& y = operands.back().view;
-    const bool is_of_doubles =
-        call.type == detail::random_type::f64 &&
-        (call.operation == random_operation::uniform || call.operation == random_operation::normal);
-    return {.rows = y.rows,
-            .cols = y.cols,
-            .element_bytes = detail::size_of(call.type),
-            .block_elements = is_of_doubles ? 2 : 4,
-            .unit_stride = std::ranges::all_of(
-                operands, [](const operand& o) { return o.view.cols == 1 || o.view.col_stride == 1; }),
-            .is_crossed = !detail::is_row_major(y)};
+random_problem described(std::span<const operand> operands, std::size_t element_bytes, bool draws_reals) {
+    const auto layout = [=](const operand& o) { return detail::layout_of(o, element_bytes); };
+    const bool has_x = operands.size() > 1;
+    return {layout(operands.back()), has_x ? layout(operands.front()) : matrix_layout{}, draws_reals};
 }
 
 }  // namespace
 
 namespace detail {
+
+random_problem random_problem_of(std::span<const operand> operands, std::size_t element_bytes,
+                                 bool draws_reals) {
+    constexpr bool have_elements = false;
+    validate_elementwise("random_problem_of", operands, element_bytes, zero_strides::refused, have_elements);
+    return described(operands, element_bytes, draws_reals);
+}
 
 void run(const random_call& call, cuda::stream_ref stream, const random_options& options) {
     const auto rungs = random_rungs();
@@ -65,11 +65,13 @@ void run(const random_call& call, cuda::stream_ref stream, const random_options&
     std::array<operand, 2> operands{};
     std::ranges::copy(call.operands, operands.begin());
     const std::span<operand> used = std::span(operands).first(call.operands.size());
-    lay_in_rows(used);
-    const random_problem problem = describe(call, used);
-    if (problem.rows == 0 || problem.cols == 0) return;
+    const bool draws_reals =
+        call.operation == random_operation::uniform || call.operation == random_operation::normal;
+    const kernels::random::random_facts facts(described(used, size_of(call.type), draws_reals));
+    if (facts.rows == 0 || facts.cols == 0) return;
+    kernels::random::lay_in_rows(used, &operand::view);
     const stream_device device(stream);
-    const auto [rung, plan] = rungs.choose(call.name, options.algorithm, problem, device.traits());
+    const auto [rung, plan] = rungs.choose(call.name, options.algorithm, facts, device.traits());
     const auto& [data, rows, cols, row_stride, col_stride] = used.front().view;
     rung->launch(plan,
                  {.operation = call.operation,

@@ -3,6 +3,7 @@
 #include "src/validate.hpp"
 
 #include <array>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -13,8 +14,8 @@ using namespace kernels::random;
 using namespace detail;
 using enum random_algorithm;
 
-constexpr need<random_problem> unit_stride{[](auto& problem, auto&) { return problem.unit_stride; },
-                                           "needs each row's elements side by side"};
+constexpr need<random_facts> unit_stride{[](auto& problem, auto&) { return problem.unit_stride; },
+                                         "needs each row's elements side by side"};
 
 constexpr auto table = std::to_array<random_rung>({
     {naive, "naive", any_problem, never, plan_naive, launch_naive},
@@ -25,14 +26,18 @@ constexpr auto table = std::to_array<random_rung>({
 
 constexpr rung_table rungs(table, "random_algorithm");
 
-void require_valid(const char* operation, const random_problem& problem, const device_traits& device) {
+random_facts valid_facts(const char* operation, const random_problem& p, const device_traits& device) {
     validate_device(operation, device);
-    validate_extents(operation, {{"rows", problem.rows}, {"cols", problem.cols}});
-    const auto bytes = problem.element_bytes;
+    validate_extents(operation, {{"rows", p.y.rows}, {"cols", p.y.cols}});
+    const std::int64_t bytes = p.y.element_bytes;
     require(bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8, operation, {"problem", "element_bytes"},
             bytes, "1, 2, 4 or 8");
-    require(problem.block_elements == 2 || problem.block_elements == 4, operation,
-            {"problem", "block_elements"}, problem.block_elements, "2 or 4");
+    const bool agree = p.x.rows == p.y.rows && p.x.cols == p.y.cols && p.x.element_bytes == bytes;
+    require(agree || p.x == matrix_layout{}, operation, "problem", "one of operands that disagree",
+            "one that a _problem_of() makes");
+    validate_reach(operation, p.y);
+    validate_reach(operation, p.x);
+    return random_facts(p);
 }
 
 }  // namespace
@@ -46,14 +51,12 @@ std::string_view to_string(random_algorithm algorithm) {
 }
 
 random_algorithm select(const random_problem& problem, const device_traits& device) {
-    require_valid("select", problem, device);
-    return rungs.choose("select", automatic, problem, device).rung->id;
+    return rungs.choose("select", automatic, valid_facts("select", problem, device), device).rung->id;
 }
 
 std::string why_not(random_algorithm algorithm, const random_problem& problem, const device_traits& device) {
     rungs.require_known("why_not", "algorithm", algorithm);
-    require_valid("why_not", problem, device);
-    return rungs.why_not("random", algorithm, problem, device);
+    return rungs.why_not("random", algorithm, valid_facts("why_not", problem, device), device);
 }
 
 detail::rung_table<detail::random_rung> detail::random_rungs() {

@@ -31,16 +31,6 @@ inline std::size_t size_of(random_type type) {
     return 0;
 }
 
-/// A vector's elements are a row, and so are those of a column and of a matrix without gaps: what counts is their order.
-inline void lay_in_rows(std::span<operand> operands) {
-    for (operand& o : operands)
-        if (o.is_vector || o.view.cols == 1) o.view = {o.view.data, 1, o.view.rows, 1, o.view.row_stride};
-    for (const operand& o : operands)
-        if (o.view.rows > 1 && o.view.row_stride != o.view.cols * o.view.col_stride) return;
-    for (operand& o : operands)
-        o.view = {o.view.data, 1, o.view.rows * o.view.cols, 1, o.view.cols > 1 ? o.view.col_stride : 1};
-}
-
 /// `output` as validate() left it.
 template <class T>
 void validate_generator(const char* operation, const philox& generator, const char* name,

@@ -1,4 +1,3 @@
-#include "src/packets.hpp"
 #include "src/reduce/rungs.hpp"
 #include "src/reduce/validate.hpp"
 #include "src/workspace.hpp"
@@ -17,12 +16,9 @@ namespace kernel = kernels::reduce;
 static_assert(kernel::ticket_bytes == detail::workspace_ticket_bytes);
 
 template <class T>
-reduce_problem describe(const vector_view<const T>& x, const vector_view<const T>& y) {
-    const auto apart = reinterpret_cast<std::uintptr_t>(x.data) - reinterpret_cast<std::uintptr_t>(y.data);
-    return {.size = x.size,
-            .stride = std::max(x.stride, y.stride),
-            .element_bytes = sizeof(T),
-            .y_is_alike = apart % detail::packet_bytes == 0};
+reduce_problem described(const vector_view<const T>& x, const vector_view<const T>& y,
+                         const reduce_options& options) {
+    return {layout_of(x), y.size > 0 ? layout_of(y) : vector_layout{}, detail::has_scratch(options)};
 }
 
 /// y is dot's alone.
@@ -46,15 +42,30 @@ void run(reduce_operation which, vector_view<const T> x, vector_view<const T> y,
     const detail::stream_device device(stream);
     const auto [chosen, workspace] =
         detail::plan_with_workspace(operation, options, stream, [&](bool has_scratch) {
-            reduce_problem problem = describe(x, y);
-            problem.has_scratch = has_scratch;
-            return detail::reduce_rungs<Operation, T>().choose(operation, options.algorithm, problem,
+            kernel::reduce_facts facts(described(x, y, options));
+            facts.has_scratch = has_scratch;
+            return detail::reduce_rungs<Operation, T>().choose(operation, options.algorithm, facts,
                                                                device.traits());
         });
     chosen.rung->launch(chosen.plan, {x, y, result, workspace.tickets(), workspace.scratch()}, stream.get());
 }
 
 }  // namespace
+
+template <class T>
+reduce_problem reduce_problem_of(vector_view<const T> x, const reduce_options& options) {
+    constexpr bool have_elements = false;
+    detail::validate("reduce_problem_of", "x", x, have_elements);
+    return described<T>(x, {}, options);
+}
+
+template <class T>
+reduce_problem reduce_problem_of(vector_view<const T> x, vector_view<const std::type_identity_t<T>> y,
+                                 const reduce_options& options) {
+    constexpr bool have_elements = false;
+    detail::validate_pair("reduce_problem_of", x, y, have_elements);
+    return described<T>(x, y, options);
+}
 
 template <class T>
 void sum(vector_view<const T> x, std::type_identity_t<sum_type<T>>* result, cuda::stream_ref stream,
@@ -117,6 +128,9 @@ void dot(vector_view<const T> x, vector_view<const std::type_identity_t<T>> y,
 }
 
 #define INSTANTIATE(T)                                                                                     \
+    template reduce_problem reduce_problem_of(vector_view<const T>, const reduce_options&);                \
+    template reduce_problem reduce_problem_of<T>(vector_view<const T>, vector_view<const T>,               \
+                                                 const reduce_options&);                                   \
     template void sum<T>(vector_view<const T>, sum_type<T>*, cuda::stream_ref, const reduce_options&);     \
     template void mean<T>(vector_view<const T>, mean_type<T>*, cuda::stream_ref, const reduce_options&);   \
     template void min<T>(vector_view<const T>, T*, cuda::stream_ref, const reduce_options&);               \

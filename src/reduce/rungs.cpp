@@ -20,8 +20,8 @@ namespace kernel = kernels::reduce;
 using detail::always, detail::any_problem, detail::never;
 using enum reduce_algorithm;
 
-constexpr detail::need<reduce_problem> unit_stride{[](auto& problem, auto&) { return problem.stride == 1; },
-                                                   "needs x.stride 1"};
+constexpr detail::need<kernel::reduce_facts> unit_stride{
+    [](auto& problem, auto&) { return problem.stride == 1; }, "needs x.stride 1"};
 
 /// single_pass is one launch, which beats two at every size, and takes any stride.
 template <class Operation, class T>
@@ -90,12 +90,14 @@ constexpr auto operations = [] {
     return values;
 }();
 
-void require_valid(const char* operation, const reduce_problem& problem, const device_traits& device) {
-    constexpr std::size_t max_element_bytes = 8;
+kernel::reduce_facts valid_facts(const char* operation, const reduce_problem& p,
+                                 const device_traits& device) {
+    constexpr std::int64_t max_element_bytes = 8;
     detail::validate_device(operation, device);
-    detail::validate_extents(operation, {{"size", problem.size}});
-    detail::require(problem.element_bytes >= 1 && problem.element_bytes <= max_element_bytes, operation,
-                    {"problem", "element_bytes"}, problem.element_bytes, "1 to {}", max_element_bytes);
+    detail::validate_vectors(operation, p.x, p.y.size == 0 ? p.x : p.y);
+    detail::require(p.x.element_bytes >= 1 && p.x.element_bytes <= max_element_bytes, operation,
+                    {"problem", "element_bytes"}, p.x.element_bytes, "1 to {}", max_element_bytes);
+    return kernel::reduce_facts(p);
 }
 
 /// Empty where the operation has the rung.
@@ -107,15 +109,15 @@ std::string why_it_lacks(reduce_operation operation, reduce_algorithm algorithm)
 }
 
 /// What a rung would do with a problem that it cannot run is what it does without gaps, and with scratch memory.
-kernel::plan plan_of(const char* operation, reduce_algorithm algorithm, reduce_problem problem,
+kernel::plan plan_of(const char* operation, reduce_algorithm algorithm, const reduce_problem& problem,
                      const device_traits& device) {
     rungs.require_known(operation, {"options", "algorithm"}, algorithm);
-    require_valid(operation, problem, device);
-    if (!rungs.can_run(algorithm, problem, device)) {
-        problem.stride = 1;
-        problem.has_scratch = true;
+    kernel::reduce_facts of = valid_facts(operation, problem, device);
+    if (!rungs.can_run(algorithm, of, device)) {
+        of.stride = 1;
+        of.has_scratch = true;
     }
-    return rungs.choose(operation, algorithm, problem, device).plan;
+    return rungs.choose(operation, algorithm, of, device).plan;
 }
 
 }  // namespace
@@ -143,23 +145,21 @@ std::string_view to_string(reduce_algorithm algorithm) {
 }
 
 reduce_algorithm select(const reduce_problem& problem, const device_traits& device) {
-    require_valid("select", problem, device);
-    return rungs.choose("select", automatic, problem, device).rung->id;
+    return rungs.choose("select", automatic, valid_facts("select", problem, device), device).rung->id;
 }
 
 std::string why_not(reduce_algorithm algorithm, const reduce_problem& problem, const device_traits& device) {
     rungs.require_known("why_not", "algorithm", algorithm);
-    require_valid("why_not", problem, device);
-    return rungs.why_not("reduce", algorithm, problem, device);
+    return rungs.why_not("reduce", algorithm, valid_facts("why_not", problem, device), device);
 }
 
 std::string why_not(reduce_operation operation, reduce_algorithm algorithm, const reduce_problem& problem,
                     const device_traits& device) {
     rungs.require_known("why_not", "algorithm", algorithm);
-    require_valid("why_not", problem, device);
+    const kernel::reduce_facts of = valid_facts("why_not", problem, device);
     const char* const name = to_string(operation).data();
     const std::string lack = why_it_lacks(operation, algorithm);
-    return lack.empty() ? rungs.why_not(name, algorithm, problem, device) : lack;
+    return lack.empty() ? rungs.why_not(name, algorithm, of, device) : lack;
 }
 
 std::int64_t reduce_workspace_bytes(const reduce_problem& problem, const device_traits& device,

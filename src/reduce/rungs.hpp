@@ -7,10 +7,10 @@
 namespace heddle::detail {
 
 template <class Operation, class T>
-using reduce_rung =
-    rung<reduce_algorithm, reduce_problem, kernels::reduce::plan, kernels::reduce::arguments<Operation, T>>;
+using reduce_rung = rung<reduce_algorithm, kernels::reduce::reduce_facts, kernels::reduce::plan,
+                         kernels::reduce::arguments<Operation, T>>;
 
-inline void add_facts(facts& to, const reduce_problem& p) {
+inline void add_facts(facts& to, const kernels::reduce::reduce_facts& p) {
     to.add({fact("size", p.size), fact("stride", p.stride), fact("element_bytes", p.element_bytes),
             fact("y_is_alike", p.y_is_alike, true), fact("has_scratch", p.has_scratch, true)});
 }

@@ -6,9 +6,10 @@ namespace heddle::detail {
 
 /// The operands of a dot product.
 template <class T>
-void validate_pair(const char* operation, const vector_view<const T>& x, const vector_view<const T>& y) {
-    validate(operation, "x", x);
-    validate(operation, "y", y);
+void validate_pair(const char* operation, const vector_view<const T>& x, const vector_view<const T>& y,
+                   bool have_elements = true) {
+    validate(operation, "x", x, have_elements);
+    validate(operation, "y", y, have_elements);
     require(y.size == x.size, operation, {"y", "size"}, y.size, "{} (x.size)", x.size);
 }
 

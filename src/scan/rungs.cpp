@@ -1,6 +1,6 @@
 #include "src/scan/rungs.hpp"
 
-#include "src/packets.hpp"
+#include "src/validate.hpp"
 #include "src/workspace.hpp"
 
 #include <array>
@@ -29,23 +29,21 @@ constexpr const char* enumeration = "scan_algorithm";
 /// What does not depend on the type.
 constexpr rung_table rungs(table<float>, enumeration);
 
-void require_valid(const char* operation, const scan_problem& problem, const device_traits& device) {
+scan_facts valid_facts(const char* operation, const scan_problem& p, const device_traits& device) {
     validate_device(operation, device);
-    validate_extents(operation, {{"size", problem.size}});
-    require(problem.element_bytes == 4 || problem.element_bytes == 8, operation, {"problem", "element_bytes"},
-            problem.element_bytes, "4 or 8");
-    const int elements = static_cast<int>(packet_bytes / static_cast<std::int64_t>(problem.element_bytes));
-    require(problem.misalignment >= 0 && problem.misalignment < elements, operation,
-            {"problem", "misalignment"}, problem.misalignment, "0 to {}", elements - 1);
+    validate_vectors(operation, p.x, p.y);
+    require(p.y.element_bytes == 4 || p.y.element_bytes == 8, operation, {"problem", "element_bytes"},
+            p.y.element_bytes, "4 or 8");
+    return scan_facts(p);
 }
 
 /// What a rung would do without scratch memory that it needs is what it does with it.
-plan plan_of(const char* operation, scan_algorithm algorithm, scan_problem problem,
+plan plan_of(const char* operation, scan_algorithm algorithm, const scan_problem& problem,
              const device_traits& device) {
     rungs.require_known(operation, {"options", "algorithm"}, algorithm);
-    require_valid(operation, problem, device);
-    if (!rungs.can_run(algorithm, problem, device)) problem.has_scratch = true;
-    return rungs.choose(operation, algorithm, problem, device).plan;
+    scan_facts of = valid_facts(operation, problem, device);
+    if (!rungs.can_run(algorithm, of, device)) of.has_scratch = true;
+    return rungs.choose(operation, algorithm, of, device).plan;
 }
 
 }  // namespace
@@ -59,14 +57,12 @@ std::string_view to_string(scan_algorithm algorithm) {
 }
 
 scan_algorithm select(const scan_problem& problem, const device_traits& device) {
-    require_valid("select", problem, device);
-    return rungs.choose("select", automatic, problem, device).rung->id;
+    return rungs.choose("select", automatic, valid_facts("select", problem, device), device).rung->id;
 }
 
 std::string why_not(scan_algorithm algorithm, const scan_problem& problem, const device_traits& device) {
     rungs.require_known("why_not", "algorithm", algorithm);
-    require_valid("why_not", problem, device);
-    return rungs.why_not("scan", algorithm, problem, device);
+    return rungs.why_not("scan", algorithm, valid_facts("why_not", problem, device), device);
 }
 
 std::int64_t scan_workspace_bytes(const scan_problem& problem, const device_traits& device,

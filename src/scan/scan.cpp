@@ -1,4 +1,3 @@
-#include "src/packets.hpp"
 #include "src/scan/rungs.hpp"
 #include "src/scan/validate.hpp"
 #include "src/workspace.hpp"
@@ -10,16 +9,12 @@
 namespace heddle {
 namespace {
 
+/// All that is asked of vectors; where they have no elements, of their sizes and strides alone.
 template <class T>
-scan_problem describe(const vector_view<const T>& x, const vector_view<T>& y) {
-    const auto misalignment = [](const T* data) {
-        return static_cast<int>(reinterpret_cast<std::uintptr_t>(data) % detail::packet_bytes / sizeof(T));
-    };
-    return {.size = y.size,
-            .element_bytes = sizeof(T),
-            .unit_stride = y.stride == 1,
-            .misalignment = misalignment(y.data),
-            .x_is_alike = x.stride == 1 && misalignment(x.data) == misalignment(y.data)};
+scan_problem validated(const char* operation, const vector_view<const T>& x, const vector_view<T>& y,
+                       const scan_options& options, bool have_elements = true) {
+    detail::validate_scan(operation, x, y, have_elements);
+    return {layout_of(x), layout_of(y), detail::has_scratch(options)};
 }
 
 template <class T>
@@ -27,7 +22,7 @@ void run(const char* operation, kernels::scan::kind kind, vector_view<const T> x
          cuda::stream_ref stream, const scan_options& options) {
     const auto rungs = detail::scan_rungs<T>();
     rungs.require_known(operation, {"options", "algorithm"}, options.algorithm);
-    detail::validate_scan(operation, x, y);
+    kernels::scan::scan_facts facts(validated(operation, x, y, options));
     detail::validate_workspace(operation, options.workspace,
                                {{"x", detail::footprint_of(x)}, {"y", detail::footprint_of(y)}});
     if (x.size == 0) return;
@@ -36,14 +31,20 @@ void run(const char* operation, kernels::scan::kind kind, vector_view<const T> x
     const detail::stream_device device(stream);
     const auto [chosen, workspace] =
         detail::plan_with_workspace(operation, options, stream, [&](bool has_scratch) {
-            scan_problem problem = describe(x, y);
-            problem.has_scratch = has_scratch;
-            return rungs.choose(operation, options.algorithm, problem, device.traits());
+            facts.has_scratch = has_scratch;
+            return rungs.choose(operation, options.algorithm, facts, device.traits());
         });
     chosen.rung->launch(chosen.plan, {x, y, kind, workspace.tickets(), workspace.scratch()}, stream.get());
 }
 
 }  // namespace
+
+template <class T>
+scan_problem scan_problem_of(vector_view<const std::type_identity_t<T>> x, vector_view<T> y,
+                             const scan_options& options) {
+    constexpr bool have_elements = false;
+    return validated<T>("scan_problem_of", x, y, options, have_elements);
+}
 
 template <class T>
 void inclusive_scan(vector_view<const std::type_identity_t<T>> x, vector_view<T> y, cuda::stream_ref stream,
@@ -57,10 +58,11 @@ void exclusive_scan(vector_view<const std::type_identity_t<T>> x, vector_view<T>
     run<T>("exclusive_scan", kernels::scan::kind::exclusive, x, y, stream, options);
 }
 
-#define INSTANTIATE(T)                                                                      \
-    template void inclusive_scan<T>(vector_view<const T>, vector_view<T>, cuda::stream_ref, \
-                                    const scan_options&);                                   \
-    template void exclusive_scan<T>(vector_view<const T>, vector_view<T>, cuda::stream_ref, \
+#define INSTANTIATE(T)                                                                                   \
+    template scan_problem scan_problem_of<T>(vector_view<const T>, vector_view<T>, const scan_options&); \
+    template void inclusive_scan<T>(vector_view<const T>, vector_view<T>, cuda::stream_ref,              \
+                                    const scan_options&);                                                \
+    template void exclusive_scan<T>(vector_view<const T>, vector_view<T>, cuda::stream_ref,              \
                                     const scan_options&)
 
 INSTANTIATE(double);

@@ -1,5 +1,4 @@
 #include "src/elementwise/validate.hpp"
-#include "src/packets.hpp"
 #include "src/softmax/gradient_rungs.hpp"
 #include <heddle/softmax.hpp>
 #include <heddle/stream.hpp>
@@ -9,15 +8,15 @@
 namespace heddle {
 namespace {
 
+/// All that is asked of matrices; where they have no elements, of their shapes and strides alone.
 template <class T>
-softmax_gradient_problem describe(const kernels::softmax::gradient_arguments<T>& a) {
-    return {.rows = a.dx.rows,
-            .cols = a.dx.cols,
-            .unit_stride =
-                a.dx.cols == 1 || (a.y.col_stride == 1 && a.dy.col_stride == 1 && a.dx.col_stride == 1),
-            .element_bytes = sizeof(T),
-            .in_packets = detail::has_rows_of_packets(a.y) && detail::has_rows_of_packets(a.dy) &&
-                          detail::has_rows_of_packets(a.dx)};
+softmax_gradient_problem validated(const char* operation, const kernels::softmax::gradient_arguments<T>& a,
+                                   bool have_elements = true) {
+    using detail::operand_of;
+    const detail::operand operands[] = {operand_of("y", a.y), operand_of("dy", a.dy), operand_of("dx", a.dx)};
+    detail::validate_elementwise(operation, operands, sizeof(T), detail::zero_strides::refused,
+                                 have_elements);
+    return {layout_of(a.y), layout_of(a.dy), layout_of(a.dx)};
 }
 
 template <bool logarithm, class T>
@@ -25,16 +24,22 @@ void run(const char* operation, const kernels::softmax::gradient_arguments<T>& a
          const softmax_gradient_options& options) {
     const auto rungs = detail::softmax_gradient_rungs<logarithm, T>();
     rungs.require_known(operation, {"options", "algorithm"}, options.algorithm);
-    const detail::operand operands[] = {detail::operand_of("y", a.y), detail::operand_of("dy", a.dy),
-                                        detail::operand_of("dx", a.dx)};
-    detail::validate_elementwise(operation, operands, sizeof(T));
+    const kernels::softmax::gradient_facts facts(validated(operation, a));
     if (a.dx.rows == 0 || a.dx.cols == 0) return;
     const detail::stream_device device(stream);
-    const auto [rung, plan] = rungs.choose(operation, options.algorithm, describe(a), device.traits());
+    const auto [rung, plan] = rungs.choose(operation, options.algorithm, facts, device.traits());
     rung->launch(plan, a, stream.get());
 }
 
 }  // namespace
+
+template <class T>
+softmax_gradient_problem softmax_gradient_problem_of(matrix_view<const std::type_identity_t<T>> y,
+                                                     matrix_view<const std::type_identity_t<T>> dy,
+                                                     matrix_view<T> dx) {
+    constexpr bool have_elements = false;
+    return validated<T>("softmax_gradient_problem_of", {y, dy, dx}, have_elements);
+}
 
 template <class T>
 void softmax_gradient(matrix_view<const std::type_identity_t<T>> y,
@@ -50,20 +55,16 @@ void log_softmax_gradient(matrix_view<const std::type_identity_t<T>> y,
     run<true, T>("log_softmax_gradient", {y, dy, dx}, stream, options);
 }
 
-template void softmax_gradient<float>(matrix_view<const float>, matrix_view<const float>, matrix_view<float>,
-                                      cuda::stream_ref, const softmax_gradient_options&);
-template void log_softmax_gradient<float>(matrix_view<const float>, matrix_view<const float>,
-                                          matrix_view<float>, cuda::stream_ref,
-                                          const softmax_gradient_options&);
-template void softmax_gradient<half>(matrix_view<const half>, matrix_view<const half>, matrix_view<half>,
-                                     cuda::stream_ref, const softmax_gradient_options&);
-template void log_softmax_gradient<half>(matrix_view<const half>, matrix_view<const half>, matrix_view<half>,
-                                         cuda::stream_ref, const softmax_gradient_options&);
-template void softmax_gradient<bfloat16>(matrix_view<const bfloat16>, matrix_view<const bfloat16>,
-                                         matrix_view<bfloat16>, cuda::stream_ref,
-                                         const softmax_gradient_options&);
-template void log_softmax_gradient<bfloat16>(matrix_view<const bfloat16>, matrix_view<const bfloat16>,
-                                             matrix_view<bfloat16>, cuda::stream_ref,
-                                             const softmax_gradient_options&);
+#define INSTANTIATE(T)                                                                                      \
+    template softmax_gradient_problem softmax_gradient_problem_of<T>(matrix_view<const T>,                  \
+                                                                     matrix_view<const T>, matrix_view<T>); \
+    template void softmax_gradient<T>(matrix_view<const T>, matrix_view<const T>, matrix_view<T>,           \
+                                      cuda::stream_ref, const softmax_gradient_options&);                   \
+    template void log_softmax_gradient<T>(matrix_view<const T>, matrix_view<const T>, matrix_view<T>,       \
+                                          cuda::stream_ref, const softmax_gradient_options&);
+INSTANTIATE(float)
+INSTANTIATE(half)
+INSTANTIATE(bfloat16)
+#undef INSTANTIATE
 
 }  // namespace heddle

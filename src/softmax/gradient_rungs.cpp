@@ -1,6 +1,5 @@
 #include "src/softmax/gradient_rungs.hpp"
 
-#include "src/validate.hpp"
 #include <heddle/types.hpp>
 
 #include <array>
@@ -15,8 +14,8 @@ using namespace kernels::softmax;
 using namespace detail;
 using enum softmax_gradient_algorithm;
 
-constexpr need<softmax_gradient_problem> unit_stride{[](auto& problem, auto&) { return problem.unit_stride; },
-                                                     "needs each row's elements side by side"};
+constexpr need<gradient_facts> unit_stride{[](auto& problem, auto&) { return problem.unit_stride; },
+                                           "needs each row's elements side by side"};
 
 template <bool logarithm, class T>
 constexpr auto table = std::to_array<softmax_gradient_rung<T>>({
@@ -31,12 +30,11 @@ constexpr const char* enumeration = "softmax_gradient_algorithm";
 /// What does not depend on the type.
 constexpr rung_table rungs(table<false, float>, enumeration);
 
-void require_valid(const char* operation, const softmax_gradient_problem& problem,
-                   const device_traits& device) {
+gradient_facts valid_facts(const char* operation, const softmax_gradient_problem& p,
+                           const device_traits& device) {
     validate_device(operation, device);
-    validate_extents(operation, {{"rows", problem.rows}, {"cols", problem.cols}});
-    require(problem.element_bytes == 2 || problem.element_bytes == 4, operation, {"problem", "element_bytes"},
-            problem.element_bytes, "2 or 4");
+    validate_rows(operation, {p.dx, p.y, p.dy});
+    return gradient_facts(p);
 }
 
 }  // namespace
@@ -50,15 +48,13 @@ std::string_view to_string(softmax_gradient_algorithm algorithm) {
 }
 
 softmax_gradient_algorithm select(const softmax_gradient_problem& problem, const device_traits& device) {
-    require_valid("select", problem, device);
-    return rungs.choose("select", automatic, problem, device).rung->id;
+    return rungs.choose("select", automatic, valid_facts("select", problem, device), device).rung->id;
 }
 
 std::string why_not(softmax_gradient_algorithm algorithm, const softmax_gradient_problem& problem,
                     const device_traits& device) {
     rungs.require_known("why_not", "algorithm", algorithm);
-    require_valid("why_not", problem, device);
-    return rungs.why_not("softmax_gradient", algorithm, problem, device);
+    return rungs.why_not("softmax_gradient", algorithm, valid_facts("why_not", problem, device), device);
 }
 
 namespace detail {

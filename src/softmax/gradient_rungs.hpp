@@ -8,7 +8,7 @@
 namespace heddle::detail {
 
 template <class T>
-using softmax_gradient_rung = rung<softmax_gradient_algorithm, softmax_gradient_problem,
+using softmax_gradient_rung = rung<softmax_gradient_algorithm, kernels::softmax::gradient_facts,
                                    kernels::softmax::gradient_plan, kernels::softmax::gradient_arguments<T>>;
 
 /// The rungs of the gradient of softmax or of its logarithm.

@@ -1,6 +1,5 @@
 #include "src/softmax/rungs.hpp"
 
-#include "src/validate.hpp"
 #include <heddle/types.hpp>
 
 #include <array>
@@ -15,8 +14,8 @@ using namespace kernels::softmax;
 using namespace detail;
 using enum softmax_algorithm;
 
-constexpr need<softmax_problem> unit_stride{[](auto& problem, auto&) { return problem.unit_stride; },
-                                            "needs each row's elements side by side"};
+constexpr need<softmax_facts> unit_stride{[](auto& problem, auto&) { return problem.unit_stride; },
+                                          "needs each row's elements side by side"};
 
 template <bool logarithm, class T>
 constexpr auto table = std::to_array<softmax_rung<T>>({
@@ -30,11 +29,10 @@ constexpr const char* enumeration = "softmax_algorithm";
 /// What does not depend on the type.
 constexpr rung_table rungs(table<false, float>, enumeration);
 
-void require_valid(const char* operation, const softmax_problem& problem, const device_traits& device) {
+softmax_facts valid_facts(const char* operation, const softmax_problem& p, const device_traits& device) {
     validate_device(operation, device);
-    validate_extents(operation, {{"rows", problem.rows}, {"cols", problem.cols}});
-    require(problem.element_bytes == 2 || problem.element_bytes == 4, operation, {"problem", "element_bytes"},
-            problem.element_bytes, "2 or 4");
+    validate_rows(operation, {p.y, p.x});
+    return softmax_facts(p);
 }
 
 }  // namespace
@@ -48,15 +46,13 @@ std::string_view to_string(softmax_algorithm algorithm) {
 }
 
 softmax_algorithm select(const softmax_problem& problem, const device_traits& device) {
-    require_valid("select", problem, device);
-    return rungs.choose("select", automatic, problem, device).rung->id;
+    return rungs.choose("select", automatic, valid_facts("select", problem, device), device).rung->id;
 }
 
 std::string why_not(softmax_algorithm algorithm, const softmax_problem& problem,
                     const device_traits& device) {
     rungs.require_known("why_not", "algorithm", algorithm);
-    require_valid("why_not", problem, device);
-    return rungs.why_not("softmax", algorithm, problem, device);
+    return rungs.why_not("softmax", algorithm, valid_facts("why_not", problem, device), device);
 }
 
 namespace detail {

@@ -8,8 +8,8 @@
 namespace heddle::detail {
 
 template <class T>
-using softmax_rung =
-    rung<softmax_algorithm, softmax_problem, kernels::softmax::plan, kernels::softmax::arguments<T>>;
+using softmax_rung = rung<softmax_algorithm, kernels::softmax::softmax_facts, kernels::softmax::plan,
+                          kernels::softmax::arguments<T>>;
 
 /// The rungs of softmax or its logarithm.
 template <bool logarithm, class T>

@@ -1,6 +1,4 @@
 #include "src/elementwise/validate.hpp"
-#include "src/packets.hpp"
-#include "src/rows.hpp"
 #include "src/softmax/rungs.hpp"
 #include <heddle/softmax.hpp>
 #include <heddle/stream.hpp>
@@ -8,15 +6,12 @@
 namespace heddle {
 namespace {
 
+/// All that is asked of matrices; where they have no elements, of their shapes and strides alone.
 template <class T>
-softmax_problem describe(const kernels::softmax::arguments<T>& a) {
-    return {.rows = a.y.rows,
-            .cols = a.y.cols,
-            .unit_stride = a.y.cols == 1 || (a.x.col_stride == 1 && a.y.col_stride == 1),
-            .element_bytes = sizeof(T),
-            .in_packets = detail::has_rows_of_packets(a.x) && detail::has_rows_of_packets(a.y),
-            .x_in_columns = detail::is_in_columns(a.x),
-            .y_in_columns = detail::is_in_columns(a.y)};
+softmax_problem validated(const char* operation, const kernels::softmax::arguments<T>& a,
+                          bool have_elements = true) {
+    detail::validate_unary(operation, a.x, a.y, have_elements);
+    return {layout_of(a.x), layout_of(a.y)};
 }
 
 template <bool logarithm, class T>
@@ -24,14 +19,20 @@ void run(const char* operation, const kernels::softmax::arguments<T>& a, cuda::s
          const softmax_options& options) {
     const auto rungs = detail::softmax_rungs<logarithm, T>();
     rungs.require_known(operation, {"options", "algorithm"}, options.algorithm);
-    detail::validate_unary(operation, a.x, a.y);
+    const kernels::softmax::softmax_facts facts(validated(operation, a));
     if (a.y.rows == 0 || a.y.cols == 0) return;
     const detail::stream_device device(stream);
-    const auto [rung, plan] = rungs.choose(operation, options.algorithm, describe(a), device.traits());
+    const auto [rung, plan] = rungs.choose(operation, options.algorithm, facts, device.traits());
     rung->launch(plan, a, stream.get());
 }
 
 }  // namespace
+
+template <class T>
+softmax_problem softmax_problem_of(matrix_view<const std::type_identity_t<T>> x, matrix_view<T> y) {
+    constexpr bool have_elements = false;
+    return validated<T>("softmax_problem_of", {x, y}, have_elements);
+}
 
 template <class T>
 void softmax(matrix_view<const std::type_identity_t<T>> x, matrix_view<T> y, cuda::stream_ref stream,
@@ -45,17 +46,15 @@ void log_softmax(matrix_view<const std::type_identity_t<T>> x, matrix_view<T> y,
     run<true, T>("log_softmax", {x, y}, stream, options);
 }
 
-template void softmax<float>(matrix_view<const float>, matrix_view<float>, cuda::stream_ref,
-                             const softmax_options&);
-template void log_softmax<float>(matrix_view<const float>, matrix_view<float>, cuda::stream_ref,
+#define INSTANTIATE(T)                                                                    \
+    template softmax_problem softmax_problem_of<T>(matrix_view<const T>, matrix_view<T>); \
+    template void softmax<T>(matrix_view<const T>, matrix_view<T>, cuda::stream_ref,      \
+                             const softmax_options&);                                     \
+    template void log_softmax<T>(matrix_view<const T>, matrix_view<T>, cuda::stream_ref,  \
                                  const softmax_options&);
-template void softmax<half>(matrix_view<const half>, matrix_view<half>, cuda::stream_ref,
-                            const softmax_options&);
-template void log_softmax<half>(matrix_view<const half>, matrix_view<half>, cuda::stream_ref,
-                                const softmax_options&);
-template void softmax<bfloat16>(matrix_view<const bfloat16>, matrix_view<bfloat16>, cuda::stream_ref,
-                                const softmax_options&);
-template void log_softmax<bfloat16>(matrix_view<const bfloat16>, matrix_view<bfloat16>, cuda::stream_ref,
-                                    const softmax_options&);
+INSTANTIATE(float)
+INSTANTIATE(half)
+INSTANTIATE(bfloat16)
+#undef INSTANTIATE
 
 }  // namespace heddle

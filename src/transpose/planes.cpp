@@ -44,12 +44,13 @@ template <class T>
 void transpose_all(std::int64_t count, std::int64_t rows, std::int64_t cols, const side<const T>& from,
                    const side<T>& to, const device_traits& device, cudaStream_t stream) {
     using word = word_of<T>;
-    const transpose_problem problem{.rows = rows,
-                                    .cols = cols,
-                                    .element_bytes = sizeof(T),
-                                    .alignment = std::min(alignment_of(from.data, {from.line, from.next}),
-                                                          alignment_of(to.data, {to.line, to.next}))};
-    const auto plan = kernels::transpose::plan_batch(problem, count, device);
+    const kernels::transpose::transpose_facts facts{
+        .rows = rows,
+        .cols = cols,
+        .element_bytes = sizeof(T),
+        .alignment = std::min(alignment_of(from.data, {from.line, from.next}),
+                              alignment_of(to.data, {to.line, to.next}))};
+    const auto plan = kernels::transpose::plan_batch(facts, count, device);
     kernels::transpose::launch_batch<word>(plan,
                                            {{reinterpret_cast<const word*>(from.data), rows, cols, from.line},
                                             {reinterpret_cast<word*>(to.data), cols, rows, to.line}},

@@ -16,14 +16,14 @@ using namespace kernels::transpose;
 using namespace detail;
 using enum transpose_algorithm;
 
-constexpr need<transpose_problem> unit_stride{
+constexpr need<transpose_facts> unit_stride{
     [](auto& problem, auto&) { return problem.is_copy || problem.unit_stride; },
     "needs the elements of source and of destination side by side along one dimension"};
 
-bool is_narrow(const transpose_problem& problem, const device_traits&) {
+bool is_narrow(const transpose_facts& problem, const device_traits&) {
     return std::min(problem.rows, problem.cols) * problem.element_bytes < narrow_bytes;
 }
-bool fills_tiles(const transpose_problem& problem, const device_traits& device) {
+bool fills_tiles(const transpose_facts& problem, const device_traits& device) {
     return !is_narrow(problem, device);
 }
 
@@ -39,13 +39,16 @@ constexpr const char* enumeration = "transpose_algorithm";
 /// What does not depend on the type.
 constexpr rung_table rungs(table<std::uint32_t>, enumeration);
 
-void require_valid(const char* operation, const transpose_problem& problem, const device_traits& device) {
+transpose_facts valid_facts(const char* operation, const transpose_problem& p, const device_traits& device) {
     validate_device(operation, device);
-    validate_extents(operation, {{"rows", problem.rows}, {"cols", problem.cols}});
-    require(problem.element_bytes >= 1 && problem.element_bytes <= 8, operation, {"problem", "element_bytes"},
-            problem.element_bytes, "1 to 8");
-    require(problem.alignment >= 1 && problem.alignment <= 16, operation, {"problem", "alignment"},
-            problem.alignment, "1 to 16");
+    validate_extents(operation, {{"rows", p.source.rows}, {"cols", p.source.cols}});
+    require(p.source.element_bytes >= 1 && p.source.element_bytes <= 8, operation,
+            {"problem", "element_bytes"}, p.source.element_bytes, "1 to 8");
+    const matrix_layout to = transposed(p.destination);
+    require(
+        to.rows == p.source.rows && to.cols == p.source.cols && to.element_bytes == p.source.element_bytes,
+        operation, "problem", "one of operands that disagree", "one that a _problem_of() makes");
+    return facts_of(p);
 }
 
 }  // namespace
@@ -59,15 +62,13 @@ std::string_view to_string(transpose_algorithm algorithm) {
 }
 
 transpose_algorithm select(const transpose_problem& problem, const device_traits& device) {
-    require_valid("select", problem, device);
-    return rungs.choose("select", automatic, problem, device).rung->id;
+    return rungs.choose("select", automatic, valid_facts("select", problem, device), device).rung->id;
 }
 
 std::string why_not(transpose_algorithm algorithm, const transpose_problem& problem,
                     const device_traits& device) {
     rungs.require_known("why_not", "algorithm", algorithm);
-    require_valid("why_not", problem, device);
-    return rungs.why_not("transpose", algorithm, problem, device);
+    return rungs.why_not("transpose", algorithm, valid_facts("why_not", problem, device), device);
 }
 
 namespace detail {

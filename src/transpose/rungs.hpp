@@ -7,10 +7,10 @@
 namespace heddle::detail {
 
 template <class Word>
-using transpose_rung = rung<transpose_algorithm, transpose_problem, kernels::transpose::plan,
-                            kernels::transpose::arguments<Word>>;
+using transpose_rung = rung<transpose_algorithm, kernels::transpose::transpose_facts,
+                            kernels::transpose::plan, kernels::transpose::arguments<Word>>;
 
-inline void add_facts(facts& to, const transpose_problem& p) {
+inline void add_facts(facts& to, const kernels::transpose::transpose_facts& p) {
     to.add({fact("rows", p.rows), fact("cols", p.cols), fact("element_bytes", p.element_bytes),
             fact("unit_stride", p.unit_stride, true), fact("is_copy", p.is_copy, false),
             fact("alignment", p.alignment, 16)});

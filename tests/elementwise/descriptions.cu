@@ -14,7 +14,7 @@ using detail::elementwise_way;
 /// What a call of inputs and an output, of float, comes to: as it is prepared, and how it is shared out. No element is touched.
 struct prepared {
     std::vector<detail::operand> operands;
-    elementwise_problem problem;
+    detail::elementwise_facts problem;
 
     prepared(std::initializer_list<matrix_view<const float>> views) {
         for (const matrix_view<const float>& view : views)
@@ -134,7 +134,7 @@ TEST(elementwise_descriptions_of_16_bits, shift_the_packets_of_inputs_that_begin
     };
     EXPECT_FALSE(describe(0, size, 1).shifts_packets);
     EXPECT_FALSE(describe(8, size, 1).shifts_packets);
-    const elementwise_problem shifted = describe(3, size, 1);
+    const detail::elementwise_facts shifted = describe(3, size, 1);
     EXPECT_TRUE(shifted.in_packets);
     EXPECT_TRUE(shifted.shifts_packets);
     EXPECT_FALSE(shifted.fills_packets);
@@ -178,7 +178,7 @@ TEST_F(elementwise_descriptions, of_single_rows_and_columns_have_no_broadcasts) 
 }
 
 TEST(elementwise_plans, have_wide_blocks_for_two_full_inputs) {
-    elementwise_problem large{.rows = 1 << 13, .cols = 1 << 13, .inputs = 2};
+    detail::elementwise_facts large{.rows = 1 << 13, .cols = 1 << 13, .inputs = 2};
     EXPECT_TRUE(detail::gains_by_wide_blocks(large));
     large.broadcasts = 1;
     EXPECT_FALSE(detail::gains_by_wide_blocks(large));

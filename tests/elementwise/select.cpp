@@ -1,6 +1,8 @@
 #include "tests/support/provoked.hpp"
 #include <heddle/device.hpp>
 #include <heddle/elementwise.hpp>
+#include <heddle/types.hpp>
+#include <heddle/view.hpp>
 
 #include <gtest/gtest.h>
 
@@ -12,15 +14,26 @@ namespace {
 
 TEST(elementwise_select, takes_packets_for_every_shape) {
     const device_traits device{.sm_count = 1};
-    EXPECT_EQ(select(elementwise_problem{.rows = 1, .cols = 1000}, device),
-              elementwise_algorithm::vectorized);
-    EXPECT_EQ(select(elementwise_problem{.rows = 1000, .cols = 3}, device),
-              elementwise_algorithm::vectorized);
+    for (const matrix_layout& lies : {matrix_layout{1, 1000}, {1000, 3}})
+        EXPECT_EQ(select(elementwise_problem{1, {{lies, lies}}}, device), elementwise_algorithm::vectorized);
+}
+
+TEST(elementwise_problem_of, says_how_operands_lie) {
+    alignas(256) static half values[64];
+    const vector_view<half> z{values, 9};
+    const vector_view<const half> x{values + 3, 9}, y{values, 9, 0};
+    EXPECT_EQ(elementwise_problem_of(x, y, z),
+              (elementwise_problem{2, {{{9, 1, 1, 1, 2, 6}, {9, 1, 0, 1, 2}, {9, 1, 1, 1, 2}}}}));
+    EXPECT_EQ(test::invalid_argument_of([&] {
+                  (void)elementwise_problem_of(x, vector_view<half>{nullptr, 8});
+              }),
+              "elementwise_problem_of: x.size is 9, expected 8 (y.size)");
 }
 
 TEST(elementwise_why_not, is_empty_as_every_rung_takes_every_problem) {
     const device_traits device{.sm_count = 1};
-    const elementwise_problem apart{.rows = 9, .cols = 5, .inputs = 3, .in_packets = false};
+    const matrix_layout apart_rows{9, 5, 20, 2};
+    const elementwise_problem apart{3, {{apart_rows, apart_rows, apart_rows, apart_rows}}};
     for (const elementwise_algorithm algorithm : elementwise_algorithms())
         EXPECT_EQ(why_not(algorithm, apart, device), "");
     EXPECT_EQ(why_not(elementwise_algorithm::automatic, apart, device), "");
@@ -29,12 +42,13 @@ TEST(elementwise_why_not, is_empty_as_every_rung_takes_every_problem) {
     };
     EXPECT_EQ(text(static_cast<elementwise_algorithm>(99), apart),
               "why_not: algorithm is 99, expected an enumerator of elementwise_algorithm");
-    EXPECT_EQ(text(elementwise_algorithm::naive, {.rows = 1, .cols = 1, .inputs = 4}),
-              "why_not: problem.inputs is 4, expected 1 to 3");
-    EXPECT_EQ(text(elementwise_algorithm::naive, {.rows = 1, .cols = 1, .element_bytes = 16}),
+    EXPECT_EQ(text(elementwise_algorithm::naive, {4, {}}), "why_not: problem.inputs is 4, expected 1 to 3");
+    EXPECT_EQ(text(elementwise_algorithm::naive, {1, {{{1, 1, 1, 1, 16}, {1, 1, 1, 1, 16}}}}),
               "why_not: problem.element_bytes is 16, expected 2, 4 or 8");
-    EXPECT_EQ(text(elementwise_algorithm::naive, {.rows = 1, .cols = 1, .inputs = 2, .broadcasts = 3}),
-              "why_not: problem.broadcasts is 3, expected 0 to 2 (problem.inputs)");
+    EXPECT_EQ(text(elementwise_algorithm::naive, {2, {{{3, 4}, {3, 5}, {3, 4}}}}),
+              "why_not: problem is one of operands that disagree, expected one that a _problem_of() makes");
+    EXPECT_EQ(text(elementwise_algorithm::naive, {1, {{{1, 1, 1, 1, 4, -4}, {1, 1}}}}),
+              "why_not: problem.offset is -4, expected 0 to 255");
 }
 
 TEST(elementwise_algorithms, have_names_of_their_own) {

@@ -68,10 +68,8 @@ std::string wrong_norm_gradient(const problem& p, processor where) {
                to_beta = wants_dbeta ? dbeta.vector() : vector_view<T>{};
     const float epsilon = epsilon_of(p);
     norm_gradient_options options{.algorithm = rung, .epsilon = epsilon};
-    const norm_gradient_problem size{.rows = rows,
-                                     .cols = cols,
-                                     .element_bytes = sizeof(T),
-                                     .has_column_sums = wants_dgamma || wants_dbeta};
+    const auto size =
+        norm_gradient_problem_of<T>(x.matrix(), gamma.vector(), dy.matrix(), to_x, to_gamma, to_beta);
     scratch_memory scratch(
         p, where,
         where == processor::cpu ? 0 : norm_gradient_workspace_bytes(size, traits_of(current_device()), rung));

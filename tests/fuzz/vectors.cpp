@@ -165,11 +165,8 @@ std::string wrong_reduce(const problem& p, processor where) {
             if (kind == norm2_) *total.data() = host::norm2<T>(view);
     } else {
         reduce_options options{.algorithm = rung_of(p, where, reduce_algorithms())};
-        const reduce_problem problem{
-            .size = size,
-            .stride = size <= 1 ? 1 : std::max(p["step"], kind == dot_ ? p["y_step"] : 1),
-            .element_bytes = sizeof(T),
-            .has_scratch = p.word("scratch") != "none"};
+        reduce_problem problem = kind == dot_ ? reduce_problem_of(view, other) : reduce_problem_of(view);
+        problem.has_scratch = p.word("scratch") != "none";
         const device_traits& device = traits_of(current_device());
         scratch_memory scratch(p, where, reduce_workspace_bytes(problem, device, options.algorithm));
         scratch.add_to(options);
@@ -272,8 +269,8 @@ std::string wrong_scan(const problem& p, processor where) {
                      : host::exclusive_scan<T>(x.vector(), result.vector());
     else {
         scan_options options{.algorithm = rung_of(p, where, scan_algorithms())};
-        const scan_problem problem{
-            .size = size, .element_bytes = sizeof(T), .has_scratch = p.word("scratch") != "none"};
+        scan_problem problem = scan_problem_of<T>(x.vector(), result.vector());
+        problem.has_scratch = p.word("scratch") != "none";
         const device_traits& device = traits_of(current_device());
         scratch_memory scratch(p, where, scan_workspace_bytes(problem, device, options.algorithm));
         scratch.add_to(options);

@@ -1,9 +1,11 @@
 #include "tests/support/provoked.hpp"
 #include <heddle/device.hpp>
 #include <heddle/histogram.hpp>
+#include <heddle/view.hpp>
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <set>
 #include <string_view>
 
@@ -13,14 +15,13 @@ namespace {
 const device_traits h200_like{.compute_capability_major = 9, .sm_count = 132};
 
 TEST(histogram_select, is_the_best_that_can_run) {
-    EXPECT_EQ(select(histogram_problem{.size = 100}, h200_like), histogram_algorithm::vectorized);
-    EXPECT_EQ(select(histogram_problem{.size = 100, .stride = 2}, h200_like),
-              histogram_algorithm::shared_memory);
-    EXPECT_EQ(select(histogram_problem{.size = 100, .bins = 12289}, h200_like), histogram_algorithm::cached);
+    EXPECT_EQ(select(histogram_problem{{100, 1, 1}}, h200_like), histogram_algorithm::vectorized);
+    EXPECT_EQ(select(histogram_problem{{100, 2, 1}}, h200_like), histogram_algorithm::shared_memory);
+    EXPECT_EQ(select(histogram_problem{{100, 1, 1}, 12289}, h200_like), histogram_algorithm::cached);
 }
 
 TEST(histogram_why_not, says_what_a_rung_needs) {
-    const histogram_problem apart{.size = 100, .stride = 2}, wide{.size = 100, .stride = 2, .bins = 12289};
+    const histogram_problem apart{{100, 2, 1}}, wide{{100, 2, 1}, 12289};
     const auto text = [](histogram_algorithm algorithm, const histogram_problem& problem) {
         return why_not(algorithm, problem, h200_like);
     };
@@ -30,10 +31,9 @@ TEST(histogram_why_not, says_what_a_rung_needs) {
     EXPECT_EQ(text(histogram_algorithm::vectorized, wide),
               "histogram: vectorized takes at most 12288 bins; given: size 100, stride 2, bins 12289, "
               "element_bytes 1, compute capability 9.0");
-    EXPECT_EQ(
-        text(histogram_algorithm::shared_memory, {.size = 9, .bins = 20000, .element_bytes = 4, .head = 3}),
-        "histogram: shared_memory takes at most 12288 bins; given: size 9, stride 1, bins 20000, "
-        "element_bytes 4, head 3, compute capability 9.0");
+    EXPECT_EQ(text(histogram_algorithm::shared_memory, {{9, 1, 4, 4}, 20000}),
+              "histogram: shared_memory takes at most 12288 bins; given: size 9, stride 1, bins 20000, "
+              "element_bytes 4, head 3, compute capability 9.0");
     EXPECT_EQ(text(histogram_algorithm::shared_memory, apart), "");
     EXPECT_EQ(text(histogram_algorithm::naive, wide), "");
     EXPECT_EQ(text(histogram_algorithm::cached, wide), "");
@@ -41,9 +41,19 @@ TEST(histogram_why_not, says_what_a_rung_needs) {
     EXPECT_EQ(test::invalid_argument_of([&] { (void)text(static_cast<histogram_algorithm>(99), apart); }),
               "why_not: algorithm is 99, expected an enumerator of histogram_algorithm");
     EXPECT_EQ(test::invalid_argument_of([&] {
-                  (void)text(histogram_algorithm::naive, {.size = 1, .element_bytes = 4, .head = 4});
+                  (void)text(histogram_algorithm::naive, {{1, 1, 4, 256}});
               }),
-              "why_not: problem.head is 4, expected 0 to 3");
+              "why_not: problem.x.offset is 256, expected 0 to 255");
+}
+
+TEST(histogram_problem_of, says_how_a_vector_lies) {
+    alignas(256) static float values[64];
+    EXPECT_EQ(histogram_problem_of(vector_view<const float>{values + 3, 9, 2}, {nullptr, 50}),
+              (histogram_problem{{9, 2, 4, 12}, 50}));
+    EXPECT_EQ(test::invalid_argument_of([] {
+                  (void)histogram_problem_of(vector_view<const std::uint8_t>{nullptr, 9}, {nullptr, 50});
+              }),
+              "histogram_problem_of: counts.size is 50, expected 256");
 }
 
 TEST(histogram_algorithms, have_names_of_their_own) {

@@ -1,6 +1,7 @@
 #include "tests/support/provoked.hpp"
 #include <heddle/device.hpp>
 #include <heddle/loss.hpp>
+#include <heddle/view.hpp>
 
 #include <gtest/gtest.h>
 
@@ -13,15 +14,16 @@ namespace {
 const device_traits device{.compute_capability_major = 9, .sm_count = 132, .max_threads_per_sm = 2048};
 
 TEST(loss_select, vectorises_rows_that_lie_side_by_side) {
-    EXPECT_EQ(select(loss_problem{.rows = 1, .cols = 9}, device), loss_algorithm::vectorized);
-    EXPECT_EQ(select(loss_problem{.rows = 100, .cols = 9, .unit_stride = false}, device),
-              loss_algorithm::warp_per_row);
+    const matrix_layout dense{100, 9}, apart{100, 9, 18, 2};
+    EXPECT_EQ(select(loss_problem{dense}, device), loss_algorithm::vectorized);
+    EXPECT_EQ(select(loss_problem{dense, {}, apart}, device), loss_algorithm::warp_per_row);
+    EXPECT_EQ(select(loss_problem{dense, apart, dense}, device), loss_algorithm::warp_per_row);
 }
 
 TEST(loss_why_not, says_what_a_rung_needs) {
-    const loss_problem apart{.rows = 100, .cols = 9, .unit_stride = false};
+    const auto apart = loss_problem_of<float>({nullptr, 100, 12, 24, 2}, {});
     EXPECT_EQ(why_not(loss_algorithm::vectorized, apart, device),
-              "loss: vectorized needs each row's elements side by side; given: rows 100, cols 9, "
+              "loss: vectorized needs each row's elements side by side; given: rows 100, cols 12, "
               "unit_stride false, element_bytes 4, compute capability 9.0");
     EXPECT_EQ(why_not(loss_algorithm::naive, apart, device), "");
     EXPECT_EQ(why_not(loss_algorithm::warp_per_row, apart, device), "");
@@ -29,8 +31,18 @@ TEST(loss_why_not, says_what_a_rung_needs) {
     EXPECT_EQ(
         test::invalid_argument_of([&] { (void)why_not(static_cast<loss_algorithm>(99), apart, device); }),
         "why_not: algorithm is 99, expected an enumerator of loss_algorithm");
-    EXPECT_EQ(test::invalid_argument_of([&] { (void)select(loss_problem{.element_bytes = 8}, device); }),
+    EXPECT_EQ(test::invalid_argument_of([&] {
+                  (void)select(loss_problem{{1, 1, 1, 1, 8}}, device);
+              }),
               "select: problem.element_bytes is 8, expected 2 or 4");
+    EXPECT_EQ(test::invalid_argument_of([&] {
+                  (void)select(loss_problem{{3, 4}, {3, 5}}, device);
+              }),
+              "select: problem is one of operands that disagree, expected one that a _problem_of() makes");
+    EXPECT_EQ(test::invalid_argument_of([&] {
+                  (void)loss_problem_of<float>({nullptr, 3, 4}, {nullptr, 3, 5}, {});
+              }),
+              "loss_problem_of: target.cols is 5, expected 4 (prediction.cols)");
 }
 
 TEST(loss_algorithms, have_names_of_their_own) {

@@ -83,7 +83,7 @@ struct product {
                                .has_epilogue = has_epilogue,
                                .has_scratch = has_scratch,
                                .precision = precision};
-        if (place == place::odd) problem.a.alignment = problem.b.alignment = bytes;
+        if (place == place::odd) problem.a.offset = problem.b.offset = bytes;
         if (batches > 1) {  // one behind the other
             problem.a_stride = std::max(m * problem.a.row_stride, k * problem.a.col_stride);
             problem.b_stride = k * problem.b.row_stride;

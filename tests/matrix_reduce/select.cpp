@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cstddef>
 #include <cstdint>
 #include <set>
 #include <string_view>
@@ -26,24 +25,16 @@ const device_traits h200_like{.compute_capability_major = 9, .sm_count = 132};
 
 TEST(matrix_reduce_select, wants_neighbours) {
     using enum matrix_reduce_algorithm;
-    EXPECT_EQ(select(matrix_reduce_problem{.rows = 10, .cols = 20}, h200_like), vectorized);
-    EXPECT_EQ(
-        select(matrix_reduce_problem{.rows = 10, .cols = 20, .row_stride = 1, .col_stride = 10}, h200_like),
-        vectorized);
-    EXPECT_EQ(
-        select(matrix_reduce_problem{.rows = 10, .cols = 20, .row_stride = 60, .col_stride = 3}, h200_like),
-        coalesced);
-    EXPECT_EQ(
-        select(matrix_reduce_problem{.rows = 1, .cols = 20, .row_stride = 60, .col_stride = 3}, h200_like),
-        vectorized);
+    EXPECT_EQ(select(matrix_reduce_problem{{10, 20}}, h200_like), vectorized);
+    EXPECT_EQ(select(matrix_reduce_problem{{10, 20, 1, 10}}, h200_like), vectorized);
+    EXPECT_EQ(select(matrix_reduce_problem{{10, 20, 60, 3}}, h200_like), coalesced);
+    EXPECT_EQ(select(matrix_reduce_problem{{1, 20, 60, 3}}, h200_like), vectorized);
 }
 
 TEST(matrix_reduce_why_not, says_what_a_rung_needs) {
     using enum matrix_reduce_algorithm;
-    const matrix_reduce_problem dense{.rows = 10, .cols = 20},
-        across{.rows = 10, .cols = 20, .row_stride = 1, .col_stride = 10},
-        apart{.rows = 10, .cols = 20, .row_stride = 60, .col_stride = 3},
-        row{.rows = 1, .cols = 20, .row_stride = 60, .col_stride = 3};
+    const matrix_reduce_problem dense{{10, 20}}, across{{10, 20, 1, 10}}, apart{{10, 20, 60, 3}},
+        row{{1, 20, 60, 3}};
     EXPECT_EQ(why_not(vectorized, apart, h200_like),
               "matrix_reduce: vectorized needs a stride of 1; given: rows 10, cols 20, row_stride 60, "
               "col_stride 3, element_bytes 4, compute capability 9.0");
@@ -58,7 +49,7 @@ TEST(matrix_reduce_why_not, says_what_a_rung_needs) {
 
 TEST(matrix_reduce_workspace, is_needed_by_rows_that_blocks_share_only) {
     const auto bytes = [](std::int64_t rows, std::int64_t cols) {
-        return matrix_reduce_workspace_bytes({.rows = rows, .cols = cols}, h200_like);
+        return matrix_reduce_workspace_bytes({{rows, cols}}, h200_like);
     };
     EXPECT_EQ(bytes(0, 0), 0);
     EXPECT_EQ(bytes(4096, 4096), 0);
@@ -67,7 +58,7 @@ TEST(matrix_reduce_workspace, is_needed_by_rows_that_blocks_share_only) {
     const matrix_view<const float> tall{nullptr, 65536, 1024};
     EXPECT_GT(matrix_reduce_workspace_bytes(column_problem(tall), h200_like), 4096);
     for (const auto algorithm : {matrix_reduce_algorithm::naive, matrix_reduce_algorithm::coalesced})
-        EXPECT_EQ(matrix_reduce_workspace_bytes({.rows = 1, .cols = 1 << 20}, h200_like, algorithm), 0);
+        EXPECT_EQ(matrix_reduce_workspace_bytes({{1, 1 << 20}}, h200_like, algorithm), 0);
 }
 
 TEST(matrix_reduce_workspace, is_bounded) {
@@ -87,7 +78,7 @@ TEST(matrix_reduce_workspace, and_depth_are_the_same_at_any_alignment) {
                 const matrix_view<const half> x{nullptr, rows, cols};
                 for (const matrix_reduce_problem& aligned : {row_problem(x), column_problem(x)}) {
                     matrix_reduce_problem other = aligned;
-                    other.is_aligned = false;
+                    other.x.offset = 2;
                     EXPECT_EQ(matrix_reduce_workspace_bytes(other, h200_like, algorithm),
                               matrix_reduce_workspace_bytes(aligned, h200_like, algorithm));
                     EXPECT_EQ(matrix_reduce_depth(other, h200_like, algorithm),
@@ -102,7 +93,7 @@ TEST(matrix_reduce_select, needs_no_scratch_memory) {
         for (int exponent = 0; exponent <= 40; ++exponent)
             for (const bool is_across : {false, true}) {
                 const std::int64_t n = std::int64_t{1} << exponent;
-                matrix_reduce_problem problem{3, n, is_across ? 1 : n, is_across ? 3 : 1};
+                matrix_reduce_problem problem{{3, n, is_across ? 1 : n, is_across ? 3 : 1}};
                 const std::int64_t bytes = matrix_reduce_workspace_bytes(problem, h200_like, algorithm);
                 problem.has_scratch = false;
                 EXPECT_EQ(why_not(algorithm, problem, h200_like), "");
@@ -114,12 +105,12 @@ TEST(matrix_reduce_select, needs_no_scratch_memory) {
 /// No tree of additions of n elements is flatter than log2(n).
 TEST(matrix_reduce_depth, is_no_less_than_a_perfect_tree_has) {
     for (const matrix_reduce_algorithm algorithm : every_algorithm())
-        for (const std::size_t element_bytes : {2, 4})
+        for (const std::int64_t element_bytes : {2, 4})
             for (int rows = 0; rows <= 20; rows += 5)
                 for (int cols = 0; cols <= 30; ++cols) {
                     const std::int64_t m = std::int64_t{1} << rows, n = std::int64_t{1} << cols;
-                    const matrix_reduce_problem dense{m, n, n, 1, element_bytes},
-                        across{m, n, 1, m, element_bytes};
+                    const matrix_reduce_problem dense{{m, n, n, 1, element_bytes}},
+                        across{{m, n, 1, m, element_bytes}};
                     ASSERT_GE(matrix_reduce_depth(dense, h200_like, algorithm), cols);
                     ASSERT_GE(matrix_reduce_depth(across, h200_like, algorithm), cols);
                     if (algorithm == matrix_reduce_algorithm::vectorized && cols >= 14) {
@@ -130,9 +121,11 @@ TEST(matrix_reduce_depth, is_no_less_than_a_perfect_tree_has) {
 }
 
 TEST(matrix_reduce_problem, is_checked) {
-    EXPECT_EQ(invalid_argument_of([&] { (void)matrix_reduce_workspace_bytes({.rows = -1}, h200_like); }),
+    EXPECT_EQ(invalid_argument_of([&] { (void)matrix_reduce_workspace_bytes({{-1}}, h200_like); }),
               "matrix_reduce_workspace_bytes: problem.rows is -1, expected zero or more");
-    EXPECT_EQ(invalid_argument_of([&] { (void)matrix_reduce_depth({.element_bytes = 8}, h200_like); }),
+    EXPECT_EQ(invalid_argument_of([&] {
+                  (void)matrix_reduce_depth({{1, 1, 1, 1, 8}}, h200_like);
+              }),
               "matrix_reduce_depth: problem.element_bytes is 8, expected 2 or 4");
 }
 

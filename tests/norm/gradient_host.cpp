@@ -140,52 +140,55 @@ const device_traits h100{.compute_capability_major = 9,
                          .shared_memory_per_sm = 233472,
                          .shared_memory_per_block_optin = 232448};
 
+/// Operands that lie alike.
+norm_gradient_problem problem_of(const matrix_layout& m, bool has_scratch = true) {
+    const vector_layout sums{m.cols, 1, m.element_bytes};
+    return {m, m, m, sums, sums, sums, has_scratch};
+}
+
 TEST(norm_gradient_select, vectorises_rows_that_fit_in_registers) {
     using enum norm_gradient_algorithm;
     device_traits a100 = h100;
     a100.compute_capability_major = 8;
-    for (const std::size_t bytes : {2, 4})
-        for (const bool in_packets : {true, false})
+    for (const std::int64_t bytes : {2, 4})
+        for (const std::int64_t offset : {0, 2})
             for (const auto& [device, most] : {std::pair{h100, 65536}, {a100, 8192}}) {
-                norm_gradient_problem problem{
-                    .rows = 9, .cols = most, .element_bytes = bytes, .in_packets = in_packets};
-                EXPECT_EQ(select(problem, device), vectorized);
-                problem.cols = most + 8;
-                EXPECT_EQ(select(problem, device), block_per_row);
+                EXPECT_EQ(select(problem_of({9, most, most, 1, bytes, offset * bytes}), device), vectorized);
+                EXPECT_EQ(select(problem_of({9, most + 8, most + 8, 1, bytes, offset * bytes}), device),
+                          block_per_row);
             }
-    EXPECT_EQ(select(norm_gradient_problem{.rows = 9, .cols = 9, .unit_stride = false}, h100), block_per_row);
+    const norm_gradient_problem apart = problem_of({9, 12, 24, 2});
+    EXPECT_EQ(select(apart, h100), block_per_row);
     EXPECT_EQ(
-        why_not(vectorized, norm_gradient_problem{.rows = 9, .cols = 9, .unit_stride = false}, h100),
+        why_not(vectorized, apart, h100),
         "norm_gradient: vectorized needs the elements of each row and of gamma side by side; given: rows "
-        "9, cols 9, unit_stride false, element_bytes 4, compute capability 9.0");
+        "9, cols 12, unit_stride false, element_bytes 4, compute capability 9.0");
     EXPECT_EQ(
-        why_not(vectorized, norm_gradient_problem{.rows = 9, .cols = 65540}, h100),
+        why_not(vectorized, problem_of({9, 65540}), h100),
         "norm_gradient: vectorized takes rows of at most 8192 elements, 65536 where blocks form clusters, "
         "and of what shared memory has room for; given: rows 9, cols 65540, element_bytes 4, compute "
         "capability 9.0");
     device_traits small = h100;
     small.shared_memory_per_block_optin = 101376;
-    EXPECT_EQ(select(norm_gradient_problem{.rows = 9, .cols = 8192, .element_bytes = 2}, small), vectorized);
-    EXPECT_EQ(select(norm_gradient_problem{.rows = 9, .cols = 8192, .element_bytes = 4}, small),
-              block_per_row);
-    EXPECT_EQ(why_not(naive, norm_gradient_problem{.rows = 9, .cols = 9, .has_scratch = false}, h100),
-              "norm_gradient: naive needs scratch memory; given: rows 9, cols 9, element_bytes 4, "
+    EXPECT_EQ(select(problem_of({9, 8192, 8192, 1, 2}), small), vectorized);
+    EXPECT_EQ(select(problem_of({9, 8192}), small), block_per_row);
+    EXPECT_EQ(why_not(naive, problem_of({9, 12}, false), h100),
+              "norm_gradient: naive needs scratch memory; given: rows 9, cols 12, element_bytes 4, "
               "has_scratch false, compute capability 9.0");
-    EXPECT_EQ(why_not(naive, {.rows = 9, .cols = 9, .has_column_sums = false, .has_scratch = false}, h100),
-              "");
+    EXPECT_EQ(why_not(naive, norm_gradient_problem{{9, 9}, {9, 9}, {9, 9}, {}, {}, {}, false}, h100), "");
 }
 
 TEST(norm_gradient_workspace, is_of_column_sums_alone) {
-    EXPECT_EQ(norm_gradient_workspace_bytes({.rows = 9, .cols = 9, .has_column_sums = false}, h100), 0);
-    EXPECT_EQ(norm_gradient_workspace_bytes({.rows = 0, .cols = 9}, h100), 0);
+    EXPECT_EQ(norm_gradient_workspace_bytes(norm_gradient_problem{{9, 9}, {9, 9}, {9, 9}}, h100), 0);
+    EXPECT_EQ(norm_gradient_workspace_bytes(problem_of({0, 9}), h100), 0);
     // A row of partial sums for each of two blocks a multiprocessor, of dgamma and of dbeta.
-    EXPECT_GE(norm_gradient_workspace_bytes({.rows = 8192, .cols = 4096}, h100), 2 * 132 * 2 * 4096 * 4);
+    EXPECT_GE(norm_gradient_workspace_bytes(problem_of({8192, 4096}), h100), 2 * 132 * 2 * 4096 * 4);
     // A row for each cluster of four, of which as many run as multiprocessors have room for, and fewer of eight, as a GPC's
     // places may be no multiple of eight.
-    EXPECT_GE(norm_gradient_workspace_bytes({.rows = 1024, .cols = 16384}, h100), 66 * 2 * 16384 * 4);
-    EXPECT_LT(norm_gradient_workspace_bytes({.rows = 1024, .cols = 32768, .unit_stride = true}, h100,
-                                            norm_gradient_algorithm::vectorized),
-              33 * 2 * 32768 * 4);
+    EXPECT_GE(norm_gradient_workspace_bytes(problem_of({1024, 16384}), h100), 66 * 2 * 16384 * 4);
+    EXPECT_LT(
+        norm_gradient_workspace_bytes(problem_of({1024, 32768}), h100, norm_gradient_algorithm::vectorized),
+        33 * 2 * 32768 * 4);
 }
 
 TEST(norm_gradient_algorithms, have_names_of_their_own) {

@@ -1,6 +1,8 @@
 #include "tests/support/provoked.hpp"
 #include <heddle/device.hpp>
 #include <heddle/norm.hpp>
+#include <heddle/types.hpp>
+#include <heddle/view.hpp>
 
 #include <gtest/gtest.h>
 
@@ -12,42 +14,41 @@ namespace {
 
 TEST(norm_select, vectorises_rows_that_lie_side_by_side) {
     const device_traits device{.sm_count = 132, .max_threads_per_sm = 2048};
-    EXPECT_EQ(select(norm_problem{.rows = 1, .cols = 9}, device), norm_algorithm::vectorized);
-    EXPECT_EQ(select(norm_problem{.rows = 100, .cols = 9, .unit_stride = false}, device),
-              norm_algorithm::strips);
-    EXPECT_EQ(
-        select(norm_problem{.rows = 1 << 20, .cols = 9, .unit_stride = false, .x_in_columns = true}, device),
-        norm_algorithm::strips);
+    const matrix_layout apart{100, 9, 18, 2}, rows{1 << 20, 9}, columns{1 << 20, 9, 1, 1 << 20};
+    EXPECT_EQ(select(norm_problem{{1, 9}, {1, 9}}, device), norm_algorithm::vectorized);
+    EXPECT_EQ(select(norm_problem{apart, apart}, device), norm_algorithm::strips);
+    EXPECT_EQ(select(norm_problem{columns, rows}, device), norm_algorithm::strips);
 }
 
 TEST(norm_why_not, says_what_a_rung_needs) {
     const device_traits device{.compute_capability_major = 9, .sm_count = 132, .max_threads_per_sm = 2048};
-    const norm_problem apart{.rows = 100, .cols = 9, .unit_stride = false};
+    const norm_problem apart{{100, 12}, {100, 12}, {12, 2}};
     EXPECT_EQ(why_not(norm_algorithm::vectorized, apart, device),
               "norm: vectorized needs the elements of each row, of gamma and of beta side by side; given: "
-              "rows 100, cols 9, unit_stride false, element_bytes 4, compute capability 9.0");
+              "rows 100, cols 12, unit_stride false, element_bytes 4, compute capability 9.0");
     EXPECT_EQ(why_not(norm_algorithm::vectorized,
-                      {.rows = 5,
-                       .cols = 9,
-                       .unit_stride = false,
-                       .element_bytes = 2,
-                       .in_packets = false,
-                       .x_in_columns = true,
-                       .y_in_columns = true},
-                      device),
+                      norm_problem_of<half>({nullptr, 5, 9, 1, 5}, {}, {}, {nullptr, 5, 9, 1, 5}), device),
               "norm: vectorized needs the elements of each row, of gamma and of beta side by side; given: "
               "rows 5, cols 9, unit_stride false, element_bytes 2, in_packets false, x_in_columns true, "
               "y_in_columns true, compute capability 9.0");
     EXPECT_EQ(why_not(norm_algorithm::block_per_row, apart, device), "");
     EXPECT_EQ(why_not(norm_algorithm::automatic, apart, device), "");
-    EXPECT_EQ(why_not(norm_algorithm::vectorized, {.rows = 100, .cols = 9}, device), "");
+    EXPECT_EQ(why_not(norm_algorithm::vectorized, {{100, 9}, {100, 9}}, device), "");
     EXPECT_EQ(
         test::invalid_argument_of([&] { (void)why_not(static_cast<norm_algorithm>(99), apart, device); }),
         "why_not: algorithm is 99, expected an enumerator of norm_algorithm");
     EXPECT_EQ(test::invalid_argument_of([&] {
-                  (void)why_not(norm_algorithm::naive, {.rows = 1, .cols = 1, .element_bytes = 8}, device);
+                  (void)why_not(norm_algorithm::naive, {{1, 1, 1, 1, 8}, {1, 1, 1, 1, 8}}, device);
               }),
               "why_not: problem.element_bytes is 8, expected 2 or 4");
+    EXPECT_EQ(test::invalid_argument_of([&] {
+                  (void)select(norm_problem{{3, 4}, {3, 4}, {3}}, device);
+              }),
+              "select: problem is one of operands that disagree, expected one that a _problem_of() makes");
+    EXPECT_EQ(test::invalid_argument_of([&] {
+                  (void)norm_problem_of<float>({nullptr, 3, 4}, {nullptr, 3}, {}, {nullptr, 3, 4});
+              }),
+              "norm_problem_of: gamma.size is 3, expected 0 or 4 (y.cols)");
 }
 
 TEST(norm_algorithms, have_names_of_their_own) {

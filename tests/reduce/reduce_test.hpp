@@ -127,7 +127,7 @@ class reduce_test : public gpu_test {
 
     template <class T>
     static reduce_problem problem_of(const vector_view<T>& x) {
-        return {x.size, x.size <= 1 ? 1 : x.stride, sizeof(T)};
+        return {layout_of(x)};
     }
     template <class T>
     static std::int64_t workspace_bytes(const vector_view<T>& x, reduce_algorithm algorithm) {

@@ -1,10 +1,11 @@
 #include "tests/support/provoked.hpp"
 #include <heddle/device.hpp>
 #include <heddle/reduce.hpp>
+#include <heddle/scratch.hpp>
+#include <heddle/view.hpp>
 
 #include <gtest/gtest.h>
 
-#include <cstddef>
 #include <cstdint>
 #include <set>
 #include <string>
@@ -27,14 +28,13 @@ const device_traits h200_like{.sm_count = 132};
 const device_traits with_clusters{.compute_capability_major = 9, .sm_count = 132};
 
 TEST(reduce_select, is_one_launch) {
-    EXPECT_EQ(select(reduce_problem{.size = 10}, h200_like), reduce_algorithm::single_pass);
-    EXPECT_EQ(select(reduce_problem{.size = std::int64_t{1} << 32}, h200_like),
-              reduce_algorithm::single_pass);
-    EXPECT_EQ(select(reduce_problem{.size = 1000, .stride = 3}, h200_like), reduce_algorithm::single_pass);
+    EXPECT_EQ(select(reduce_problem{{10}}, h200_like), reduce_algorithm::single_pass);
+    EXPECT_EQ(select(reduce_problem{{std::int64_t{1} << 32}}, h200_like), reduce_algorithm::single_pass);
+    EXPECT_EQ(select(reduce_problem{{1000, 3}}, h200_like), reduce_algorithm::single_pass);
 }
 
 TEST(reduce_why_not, says_what_a_rung_needs) {
-    const reduce_problem dense{.size = 1000}, strided{.size = 1000, .stride = 3};
+    const reduce_problem dense{{1000}}, strided{{1000, 3}};
     EXPECT_EQ(why_not(reduce_algorithm::vectorized, strided, h200_like),
               "reduce: vectorized needs x.stride 1; given: size 1000, stride 3, element_bytes 4, compute "
               "capability 0.0");
@@ -49,7 +49,7 @@ TEST(reduce_why_not, says_what_a_rung_needs) {
 }
 
 TEST(reduce_why_not, knows_which_rungs_an_operation_has) {
-    const reduce_problem strided{.size = 1000, .stride = 3};
+    const reduce_problem strided{{1000, 3}};
     EXPECT_EQ(why_not(reduce_operation::min, reduce_algorithm::vectorized, strided, h200_like),
               "min: vectorized needs x.stride 1; given: size 1000, stride 3, element_bytes 4, compute "
               "capability 0.0");
@@ -60,6 +60,18 @@ TEST(reduce_why_not, knows_which_rungs_an_operation_has) {
             EXPECT_EQ(why_not(operation, algorithm, strided, h200_like), "") << to_string(operation);
 }
 
+TEST(reduce_problem_of, says_how_vectors_lie) {
+    alignas(256) static double values[64];
+    const vector_view<const double> x{values, 9, 3}, y{values + 3, 9};
+    EXPECT_EQ(reduce_problem_of(x), (reduce_problem{{9, 3, 8}}));
+    EXPECT_EQ(reduce_problem_of(x, y, {.scratch = scratch::none}),
+              (reduce_problem{{9, 3, 8}, {9, 1, 8, 24}, false}));
+    EXPECT_EQ(invalid_argument_of([&] {
+                  (void)reduce_problem_of(x, {values, 8});
+              }),
+              "reduce_problem_of: y.size is 8, expected 9 (x.size)");
+}
+
 /// One block or one cluster of single_pass takes any size.
 TEST(reduce_select, needs_no_scratch_memory) {
     for (const auto& [major, minor] : {std::pair{8, 0}, {9, 0}}) {
@@ -67,7 +79,7 @@ TEST(reduce_select, needs_no_scratch_memory) {
         device.compute_capability_major = major;
         device.compute_capability_minor = minor;
         for (int exponent = 0; exponent <= 40; ++exponent) {
-            const reduce_problem with{.size = std::int64_t{1} << exponent};
+            const reduce_problem with{{std::int64_t{1} << exponent}};
             reduce_problem without = with;
             without.has_scratch = false;
             const reduce_algorithm taken = select(without, device);
@@ -76,32 +88,30 @@ TEST(reduce_select, needs_no_scratch_memory) {
             EXPECT_EQ(reduce_workspace_bytes(without, device), reduce_workspace_bytes(with, device));
         }
     }
-    EXPECT_EQ(why_not(reduce_algorithm::interleaved, {.size = 1 << 20, .has_scratch = false}, h200_like),
+    EXPECT_EQ(why_not(reduce_algorithm::interleaved, {{1 << 20}, {}, false}, h200_like),
               "reduce: interleaved needs scratch memory; given: size 1048576, stride 1, element_bytes 4, "
               "has_scratch false, compute capability 0.0");
-    EXPECT_EQ(why_not(reduce_algorithm::interleaved, {.size = 256, .has_scratch = false}, h200_like), "");
+    EXPECT_EQ(why_not(reduce_algorithm::interleaved, {{256}, {}, false}, h200_like), "");
 }
 
 TEST(reduce_workspace, is_needed_by_several_blocks_only) {
     for (const reduce_algorithm algorithm : every_algorithm()) {
         SCOPED_TRACE(to_string(algorithm));
         for (const std::int64_t size : {0, 1, 256})
-            EXPECT_EQ(reduce_workspace_bytes({.size = size}, h200_like, algorithm), 0);
-        EXPECT_GT(reduce_workspace_bytes({.size = 1 << 20}, h200_like, algorithm), 0);
+            EXPECT_EQ(reduce_workspace_bytes({{size}}, h200_like, algorithm), 0);
+        EXPECT_GT(reduce_workspace_bytes({{1 << 20}}, h200_like, algorithm), 0);
     }
     // Partials of 16 bytes after 4096 for the ticket; the second launch turns 257 of them into 2.
-    EXPECT_EQ(reduce_workspace_bytes({.size = 257}, h200_like, reduce_algorithm::interleaved), 4096 + 2 * 16);
-    EXPECT_EQ(reduce_workspace_bytes({.size = 65537}, h200_like, reduce_algorithm::sequential),
+    EXPECT_EQ(reduce_workspace_bytes({{257}}, h200_like, reduce_algorithm::interleaved), 4096 + 2 * 16);
+    EXPECT_EQ(reduce_workspace_bytes({{65537}}, h200_like, reduce_algorithm::sequential),
               4096 + (257 + 2) * 16);
-    EXPECT_EQ(reduce_workspace_bytes({.size = 65537}, h200_like, reduce_algorithm::first_add_on_load),
+    EXPECT_EQ(reduce_workspace_bytes({{65537}}, h200_like, reduce_algorithm::first_add_on_load),
               4096 + 129 * 16);
 }
 
 TEST(reduce_workspace, is_not_needed_by_a_lone_cluster) {
     if (HEDDLE_COMPILED_FOR_90 == 0) GTEST_SKIP() << "heddle was not compiled for clusters";
-    const auto bytes = [](std::int64_t size) {
-        return reduce_workspace_bytes({.size = size}, with_clusters);
-    };
+    const auto bytes = [](std::int64_t size) { return reduce_workspace_bytes({{size}}, with_clusters); };
     EXPECT_EQ(bytes(1 << 14), 0);
     EXPECT_EQ(bytes(1 << 17), 0);
     EXPECT_GT(bytes(1 << 20), 0);
@@ -111,7 +121,7 @@ TEST(reduce_workspace, of_a_bounded_grid_is_bounded) {
     for (const auto algorithm : {reduce_algorithm::warp_shuffle, reduce_algorithm::vectorized,
                                  reduce_algorithm::single_pass, reduce_algorithm::automatic}) {
         const auto bytes = [&](int exponent) {
-            return reduce_workspace_bytes({.size = std::int64_t{1} << exponent}, h200_like, algorithm);
+            return reduce_workspace_bytes({{std::int64_t{1} << exponent}}, h200_like, algorithm);
         };
         EXPECT_EQ(bytes(30), bytes(40)) << to_string(algorithm);
         EXPECT_LT(bytes(40), 64 << 10) << to_string(algorithm);
@@ -123,9 +133,10 @@ TEST(reduce_workspace, and_depth_are_the_same_at_any_alignment) {
     for (const reduce_algorithm algorithm : every_algorithm())
         for (const std::int64_t stride : {1, 3})
             for (int exponent = 0; exponent <= 40; ++exponent) {
-                const reduce_problem alike{.size = std::int64_t{1} << exponent, .stride = stride};
+                const vector_layout x{std::int64_t{1} << exponent, stride};
+                const reduce_problem alike{x, x};
                 reduce_problem other = alike;
-                other.y_is_alike = false;
+                other.y.offset = 4;
                 EXPECT_EQ(reduce_workspace_bytes(other, with_clusters, algorithm),
                           reduce_workspace_bytes(alike, with_clusters, algorithm));
                 EXPECT_EQ(reduce_depth(other, with_clusters, algorithm),
@@ -141,23 +152,26 @@ TEST(reduce_problem, is_checked) {
         EXPECT_EQ(invalid_argument_of([&] { (void)reduce_depth(problem, h200_like, algorithm); }),
                   "reduce_depth: " + rest);
     };
-    expect_rejected("problem.size is -1, expected zero or more", {.size = -1});
-    expect_rejected("problem.element_bytes is 0, expected 1 to 8", {.size = 1, .element_bytes = 0});
-    expect_rejected("problem.element_bytes is 16, expected 1 to 8", {.size = 1, .element_bytes = 16});
-    expect_rejected("options.algorithm is 99, expected an enumerator of reduce_algorithm", {.size = 1},
+    expect_rejected("problem.size is -1, expected zero or more", {{-1}});
+    expect_rejected("problem.element_bytes is 0, expected 1 to 8", {{1, 1, 0}});
+    expect_rejected("problem.element_bytes is 16, expected 1 to 8", {{1, 1, 16}});
+    expect_rejected("problem.y.offset is 256, expected 0 to 255", {{1}, {1, 1, 4, 256}});
+    expect_rejected("problem is one of operands that disagree, expected one that a _problem_of() makes",
+                    {{1}, {2}});
+    expect_rejected("options.algorithm is 99, expected an enumerator of reduce_algorithm", {{1}},
                     static_cast<reduce_algorithm>(99));
 }
 
 /// No tree of additions of n elements is flatter than log2(n); n - 1 is one addition after another.
 TEST(reduce_depth, lies_between_a_perfect_tree_and_a_chain) {
     for (const reduce_algorithm algorithm : every_algorithm())
-        for (const std::size_t element_bytes : {2, 4, 8})
+        for (const std::int64_t element_bytes : {2, 4, 8})
             for (const std::int64_t stride : {1, 3})
                 for (int exponent = 0; exponent <= 40; ++exponent) {
                     const std::int64_t size = std::int64_t{1} << exponent;
                     for (const device_traits& device : {h200_like, with_clusters}) {
                         const std::int64_t depth =
-                            reduce_depth({size, stride, element_bytes}, device, algorithm);
+                            reduce_depth({{size, stride, element_bytes}}, device, algorithm);
                         ASSERT_GE(depth, exponent) << to_string(algorithm) << ' ' << size;
                         if (exponent >= 10) {
                             ASSERT_LT(depth, size / 8) << to_string(algorithm) << ' ' << size;

@@ -75,8 +75,7 @@ TYPED_TEST(scan, shares_one_workspace_with_other_operations) {
     guarded<sum_type<TypeParam>> sum_of_x(1);
     x.upload(xs);
     const device_traits& device = traits_of(current_device());
-    std::int64_t bytes =
-        reduce_workspace_bytes({.size = some_sizes.back(), .element_bytes = sizeof(TypeParam)}, device);
+    std::int64_t bytes = reduce_workspace_bytes({.x = {some_sizes.back(), 1, sizeof(TypeParam)}}, device);
     for (const scan_algorithm algorithm : every_algorithm())
         bytes = std::max(bytes, this->template workspace_bytes<TypeParam>(some_sizes.back(), algorithm));
     guarded_workspace scratch(bytes);

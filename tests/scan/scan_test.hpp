@@ -75,11 +75,13 @@ class scan_test : public gpu_test {
 
     template <class T>
     static std::int64_t workspace_bytes(std::int64_t size, scan_algorithm algorithm) {
-        return scan_workspace_bytes({size, sizeof(T)}, traits_of(current_device()), algorithm);
+        return scan_workspace_bytes({{size, 1, sizeof(T)}, {size, 1, sizeof(T)}}, traits_of(current_device()),
+                                    algorithm);
     }
     template <class T>
     static std::int64_t depth(std::int64_t size, scan_algorithm algorithm) {
-        return scan_depth({size, sizeof(T)}, traits_of(current_device()), algorithm);
+        return scan_depth({{size, 1, sizeof(T)}, {size, 1, sizeof(T)}}, traits_of(current_device()),
+                          algorithm);
     }
 
     template <class T>

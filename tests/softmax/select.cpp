@@ -1,6 +1,8 @@
 #include "tests/support/provoked.hpp"
 #include <heddle/device.hpp>
 #include <heddle/softmax.hpp>
+#include <heddle/types.hpp>
+#include <heddle/view.hpp>
 
 #include <gtest/gtest.h>
 
@@ -12,25 +14,38 @@ namespace {
 
 TEST(softmax_select, vectorises_rows_that_lie_side_by_side) {
     const device_traits device{.sm_count = 132, .max_threads_per_sm = 2048};
-    EXPECT_EQ(select(softmax_problem{.rows = 1, .cols = 9}, device), softmax_algorithm::vectorized);
-    EXPECT_EQ(select(softmax_problem{.rows = 100, .cols = 9, .unit_stride = false}, device),
-              softmax_algorithm::strips);
-    EXPECT_EQ(select(softmax_problem{.rows = 1 << 20, .cols = 9, .unit_stride = false, .x_in_columns = true},
-                     device),
-              softmax_algorithm::strips);
+    const matrix_layout apart{100, 9, 18, 2}, rows{1 << 20, 9}, columns{1 << 20, 9, 1, 1 << 20};
+    EXPECT_EQ(select(softmax_problem{{1, 9}, {1, 9}}, device), softmax_algorithm::vectorized);
+    EXPECT_EQ(select(softmax_problem{apart, apart}, device), softmax_algorithm::strips);
+    EXPECT_EQ(select(softmax_problem{columns, rows}, device), softmax_algorithm::strips);
 }
 
 TEST(softmax_why_not, says_what_a_rung_needs) {
     const device_traits device{.compute_capability_major = 9, .sm_count = 132, .max_threads_per_sm = 2048};
-    const softmax_problem apart{.rows = 100, .cols = 9, .unit_stride = false};
+    const auto apart = softmax_problem_of<float>({nullptr, 100, 9, 18, 2}, {nullptr, 100, 9});
     EXPECT_EQ(why_not(softmax_algorithm::vectorized, apart, device),
               "softmax: vectorized needs each row's elements side by side; given: rows 100, cols 9, "
-              "unit_stride false, element_bytes 4, compute capability 9.0");
+              "unit_stride false, element_bytes 4, in_packets false, compute capability 9.0");
     EXPECT_EQ(why_not(softmax_algorithm::online, apart, device), "");
     EXPECT_EQ(why_not(softmax_algorithm::automatic, apart, device), "");
     EXPECT_EQ(
         test::invalid_argument_of([&] { (void)why_not(static_cast<softmax_algorithm>(99), apart, device); }),
         "why_not: algorithm is 99, expected an enumerator of softmax_algorithm");
+    EXPECT_EQ(test::invalid_argument_of([&] {
+                  (void)select(softmax_problem{{3, 4}, {3, 5}}, device);
+              }),
+              "select: problem is one of operands that disagree, expected one that a _problem_of() makes");
+}
+
+TEST(softmax_problem_of, says_how_operands_lie) {
+    alignas(256) static half values[64];
+    const matrix_view<half> y{values + 8, 3, 5, 8};
+    EXPECT_EQ(softmax_problem_of<half>({nullptr, 3, 5, 1, 4}, y),
+              (softmax_problem{{3, 5, 1, 4, 2}, {3, 5, 8, 1, 2, 16}}));
+    EXPECT_EQ(test::invalid_argument_of([&] {
+                  (void)softmax_problem_of<half>({nullptr, 4, 5}, y);
+              }),
+              "softmax_problem_of: x.rows is 4, expected 3 (y.rows)");
 }
 
 TEST(softmax_algorithms, have_names_of_their_own) {

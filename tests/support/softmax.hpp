@@ -12,15 +12,11 @@ using bounds::expected_softmax;
 using bounds::softmax_steps_of;
 using bounds::softmax_steps_on_host;
 
-/// Whether a rung runs a call on the current device. No rung refuses an alignment; all take an empty matrix.
+/// Whether a rung runs a call on the current device. All take an empty matrix.
 template <class T>
 bool takes(softmax_algorithm algorithm, const matrix_view<T>& x, const matrix_view<T>& y) {
-    const softmax_problem problem{.rows = y.rows,
-                                  .cols = y.cols,
-                                  .unit_stride = y.cols == 1 || (x.col_stride == 1 && y.col_stride == 1),
-                                  .element_bytes = sizeof(T)};
     const bool is_empty = y.rows == 0 || y.cols == 0;
-    return is_empty || why_not(algorithm, problem, traits_of(current_device())).empty();
+    return is_empty || why_not(algorithm, softmax_problem_of<T>(x, y), traits_of(current_device())).empty();
 }
 
 }  // namespace heddle::test

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "kernels/loss/facts.hpp"
 #include "kernels/loss/tuning/generic.hpp"
-#include <heddle/loss.hpp>
 
 #include <cstdint>
 
@@ -24,7 +24,7 @@ struct label_hits_plan {
 };
 
 /// Pure. `problem` has at least one element.
-inline label_hits_plan plan_label_hits(const loss_problem& problem) {
+inline label_hits_plan plan_label_hits(const loss_facts& problem) {
     label_hits_plan plan;
     const auto element_bytes = static_cast<int>(problem.element_bytes);
     if (problem.unit_stride) {

@@ -108,8 +108,8 @@ plan plan_thin(const product_facts& p, const device_traits& device, std::size_t 
     const matrix_layout a = is_turned ? transposed(p.b) : p.a, c = is_turned ? transposed(p.c) : p.c;
     const matrix_layout lines = has_contiguous_rows(a) ? a : transposed(a);
     const std::int64_t a_stride = is_turned ? p.b_stride : p.a_stride;
-    result.in_packets =
-        lines.alignment >= packet_bytes && ((lines.rows > 1 ? lines.row_stride : 0) | a_stride) % packet == 0;
+    result.in_packets = lines.alignment() >= packet_bytes &&
+                        ((lines.rows > 1 ? lines.row_stride : 0) | a_stride) % packet == 0;
     const bool along_n = lies_by_rows(c);
     result.of_c = access_of(along_n ? c : transposed(c), p.c_stride, packet, along_n ? tile.n : tile.m);
     return result;

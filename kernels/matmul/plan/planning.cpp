@@ -13,7 +13,7 @@ c_access access_of(const matrix_layout& c, std::int64_t batch_stride, std::int64
     constexpr std::int64_t few = 2;  // packets: shorter rows are hardly more than what is left of them
     if (!has_contiguous_rows(c)) return c_access::elements;
     const std::int64_t steps = (c.rows > 1 ? c.row_stride : 0) | batch_stride | c.cols;
-    const bool has_packets = c.alignment % (packet * c.element_bytes) == 0 && steps % packet == 0;
+    const bool has_packets = c.alignment() % (packet * c.element_bytes) == 0 && steps % packet == 0;
     const bool is_one_line = c.rows > 1 && c.row_stride == c.cols && c.cols <= longest_row;
     if (is_one_line && (!has_packets || 2 * c.cols <= longest_row)) return c_access::line;
     if (has_packets) return c_access::packets;

@@ -68,7 +68,7 @@ class vector_planning {
     /// Columns lie along m.
     plan of_columns() {
         const bool have_packets = a.col_stride % width == 0;
-        const bool begin_at_packets = a.alignment >= tensor_alignment &&
+        const bool begin_at_packets = a.alignment() >= tensor_alignment &&
                                       (p.batches == 1 || begins_at_boxes(batch_stride, a.element_bytes));
         // The first packet may begin before the first row.
         const std::int64_t rows = m + (have_packets && !begin_at_packets ? width - 1 : 0);

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <heddle/view.hpp>
+
+#include <cstdint>
+#include <initializer_list>
+
+/// What rungs ask of how operands lie in memory. Pure.
+namespace heddle::kernels {
+
+/// What the widest loads and stores take at once, in bytes.
+inline constexpr std::int64_t packet_bytes = 16;
+
+/// Whether so many elements are whole packets.
+constexpr bool are_packets(std::int64_t elements, std::int64_t element_bytes) {
+    return elements % packet_bytes * element_bytes % packet_bytes == 0;
+}
+
+/// How many elements after the last packet's begin the first element lies.
+constexpr int elements_after_packet(const auto& layout) {
+    return static_cast<int>(layout.offset % packet_bytes / layout.element_bytes);
+}
+
+/// Whether packets make up each row: all begin at multiples of 16 bytes, and are as long as one. A single row has no stride.
+constexpr bool has_rows_of_packets(const matrix_layout& m) {
+    return m.offset % packet_bytes == 0 && are_packets(m.cols, m.element_bytes) &&
+           (m.rows <= 1 || are_packets(m.row_stride, m.element_bytes));
+}
+
+/// A dimension of one element has a stride that nothing uses. Of a view or a layout.
+constexpr bool is_row_major(const auto& m) {
+    return m.rows <= 1 || m.cols <= 1 || m.col_stride <= m.row_stride;
+}
+
+/// Whether neighbours in memory are elements of one column, as in a column-major matrix.
+constexpr bool is_in_columns(const matrix_layout& m) {
+    return m.rows > 1 && m.row_stride < m.col_stride;
+}
+
+/// What an operation on each row of matrices of one shape depends on.
+struct row_facts {
+    std::int64_t rows = 0;
+    std::int64_t cols = 0;
+    bool unit_stride = true;  ///< the elements of each row lie side by side, in all operands
+    std::int64_t element_bytes = 4;
+    bool in_packets = true;  ///< has_rows_of_packets(), in all matrices; vectors begin at a packet
+};
+
+/// Of matrices, of which the first has the shape, and vectors of an element a column. Those without elements are left out.
+constexpr row_facts facts_of_rows(std::initializer_list<matrix_layout> matrices,
+                                  std::initializer_list<vector_layout> vectors = {}) {
+    const matrix_layout& first = *matrices.begin();
+    row_facts result{.rows = first.rows, .cols = first.cols, .element_bytes = first.element_bytes};
+    for (const matrix_layout& m : matrices)
+        if (m.rows > 0 && m.cols > 0) {
+            result.unit_stride = result.unit_stride && m.col_stride == 1;
+            result.in_packets = result.in_packets && has_rows_of_packets(m);
+        }
+    for (const vector_layout& v : vectors) {
+        result.unit_stride = result.unit_stride && (v.size == 0 || v.stride == 1);
+        result.in_packets = result.in_packets && v.offset % packet_bytes == 0;
+    }
+    if (first.cols == 1) result.unit_stride = true;
+    return result;
+}
+
+}  // namespace heddle::kernels

@@ -1,0 +1,13 @@
+#pragma once
+
+#include "kernels/device/layout.hpp"
+#include <heddle/loss.hpp>
+
+/// All that rows, plans and messages read of a problem. Pure.
+namespace heddle::kernels::loss {
+
+struct loss_facts : row_facts {
+    explicit loss_facts(const loss_problem& p) : row_facts(facts_of_rows({p.x, p.target, p.gradient})) {}
+};
+
+}  // namespace heddle::kernels::loss

@@ -1,0 +1,43 @@
+#pragma once
+
+#include "kernels/device/layout.hpp"
+#include <heddle/matrix_reduce.hpp>
+#include <heddle/view.hpp>
+
+#include <cstdint>
+
+/// All that rows, plans and messages read of a problem. Pure.
+namespace heddle::kernels::matrix_reduce {
+
+/// Strides that nothing uses become those of a dense matrix. `shape` is a view or a layout.
+template <class Shape>
+constexpr Shape normalised(Shape shape) {
+    if (shape.cols <= 1) shape.col_stride = 1;
+    if (shape.rows <= 1) shape.row_stride = shape.col_stride == 1 ? shape.cols : 1;
+    return shape;
+}
+
+/// Whether x, a view or a layout, has neighbours from row to row and none in a row (or one column alone).
+template <class Shape>
+constexpr bool is_across_rows(const Shape& x) {
+    return x.row_stride == 1 && (x.col_stride != 1 || x.cols <= 1);
+}
+
+/// Whether each row, or where neighbours lie across rows each column, begins at a packet.
+constexpr bool has_aligned_lines(const matrix_layout& x) {
+    const bool of_columns = is_across_rows(x);
+    return x.offset % packet_bytes == 0 &&
+           ((of_columns ? x.cols : x.rows) <= 1 ||
+            are_packets(of_columns ? x.col_stride : x.row_stride, x.element_bytes));
+}
+
+/// The matrix whose rows are reduced, normalised().
+struct matrix_facts : matrix_layout {
+    explicit matrix_facts(const matrix_reduce_problem& p)
+        : matrix_layout(normalised(p.x)), is_aligned(has_aligned_lines(*this)), has_scratch(p.has_scratch) {}
+
+    bool is_aligned;  ///< has_aligned_lines()
+    bool has_scratch;
+};
+
+}  // namespace heddle::kernels::matrix_reduce

@@ -1,0 +1,27 @@
+#pragma once
+
+#include "kernels/device/layout.hpp"
+#include <heddle/reduce.hpp>
+
+#include <algorithm>
+#include <cstdint>
+
+/// All that rows, plans and messages read of a problem. Pure.
+namespace heddle::kernels::reduce {
+
+struct reduce_facts {
+    explicit reduce_facts(const reduce_problem& p)
+        : size(p.x.size),
+          stride(size <= 1 ? 1 : std::max(p.x.stride, p.y.stride)),
+          element_bytes(p.x.element_bytes),
+          y_is_alike(p.y.size == 0 || (p.x.offset - p.y.offset) % packet_bytes == 0),
+          has_scratch(p.has_scratch) {}
+
+    std::int64_t size;
+    std::int64_t stride;  ///< 1 where those of all vectors are, else the larger
+    std::int64_t element_bytes;
+    bool y_is_alike;  ///< dot's y begins as far after a packet as x
+    bool has_scratch;
+};
+
+}  // namespace heddle::kernels::reduce
