@@ -63,9 +63,12 @@ class group_products {
         matmul_problem problem = problem_of(product_of(a, 0), options_);
         if (a.geometry.groups > 1) {
             const matmul_problem next = problem_of(product_of(a, 1), options_);
-            problem.a.alignment = std::min(problem.a.alignment, next.a.alignment);
-            problem.b.alignment = std::min(problem.b.alignment, next.b.alignment);
-            problem.c.alignment = std::min(problem.c.alignment, next.c.alignment);
+            const auto lower = [](matrix_layout& m, const matrix_layout& other) {
+                if (other.alignment() < m.alignment()) m.offset = other.offset;
+            };
+            lower(problem.a, next.a);
+            lower(problem.b, next.b);
+            lower(problem.c, next.c);
         }
         planned_ = plan_matmul<In, Sum>(problem, device, options_);
     }
