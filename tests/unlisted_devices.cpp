@@ -253,13 +253,13 @@ TEST(unlisted_devices, runs_products_of_matrices) {
 
 TEST(unlisted_devices, runs_convolutions_and_pools) {
     auto all = of_every_type<conv_problem>(convolutions);
-    also(all, [](auto& p) { p.input.alignment = p.filters.alignment = p.input.element_bytes; });
+    also(all, [](auto& p) { p.input.offset = p.filters.offset = p.input.element_bytes; });
     also(all, [](auto& p) { p.has_epilogue = true, p.residual = p.output; });
     also(all, [](auto& p) { p.is_matmul_epilogue = p.has_epilogue; });
     expect_rungs(all, conv_algorithm::naive);
     auto pools = of_every_type<pool_problem>(convolutions);
     also(pools, &pool_problem::mode, {pool_mode::average, pool_mode::padded_average});
-    also(pools, [](auto& p) { p.input.alignment = p.output.alignment = p.input.element_bytes; });
+    also(pools, [](auto& p) { p.input.offset = p.output.offset = p.input.element_bytes; });
     expect_rungs(pools, pool_algorithm::naive);
 }
 

@@ -121,22 +121,6 @@ struct conv_epilogue {
     bool residual_before_activation = true;
 };
 
-/// A tensor without its memory: how it lies. Of filters the count is that of their outputs.
-struct tensor_layout {
-    std::int64_t count = 0;
-    std::int64_t height = 0;
-    std::int64_t width = 0;
-    std::int64_t channels = 0;
-    std::int64_t col_stride = 0;
-    std::int64_t row_stride = 0;
-    std::int64_t image_stride = 0;
-    std::int64_t element_bytes = 4;
-    /// The largest power of two, up to 256, of which the first element's address is a multiple.
-    std::int64_t alignment = 256;
-
-    bool operator==(const tensor_layout&) const = default;
-};
-
 /// A convolution without its memory: what its plan depends on. conv_problem_of() makes it.
 struct conv_problem {
     tensor_layout input{}, filters{}, output{};

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <heddle/view.hpp>
+
 #include <concepts>
 #include <cstdint>
 
@@ -68,5 +70,36 @@ filter_view(T*, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int
 template <class T>
 filter_view(T*, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t,
             std::int64_t) -> filter_view<T>;
+
+/// A tensor without its memory: how it lies. Of filters the count is that of their outputs. layout_of() makes it.
+struct tensor_layout {
+    std::int64_t count = 0;
+    std::int64_t height = 0;
+    std::int64_t width = 0;
+    std::int64_t channels = 0;
+    std::int64_t col_stride = channels;
+    std::int64_t row_stride = width * col_stride;
+    std::int64_t image_stride = height * row_stride;
+    std::int64_t element_bytes = 4;
+    /// The first element's address, modulo 256.
+    std::int64_t offset = 0;
+
+    /// The largest power of two, up to 256, of which that address is a multiple.
+    constexpr std::int64_t alignment() const { return detail::alignment_at(offset); }
+    bool operator==(const tensor_layout&) const = default;
+};
+
+/// How a view's elements lie. They are not read.
+template <class T>
+tensor_layout layout_of(const tensor_view<T>& t) {
+    return {t.count,        t.height,     t.width,
+            t.channels,     t.col_stride, t.row_stride,
+            t.image_stride, sizeof(T),    detail::offset_of(t.data)};
+}
+template <class T>
+tensor_layout layout_of(const filter_view<T>& f) {
+    return layout_of(tensor_view<T>{f.data, f.outputs, f.height, f.width, f.channels, f.col_stride,
+                                    f.row_stride, f.output_stride});
+}
 
 }  // namespace heddle

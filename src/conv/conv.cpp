@@ -67,7 +67,6 @@ template <class In, class Out>
 conv_problem problem_of(const tensor_view<const In>& input, const filter_view<const In>& filters,
                         const tensor_view<Out>& output, const conv_epilogue<Out>& epilogue,
                         const conv_options& options) {
-    using kernels::conv::layout_of;
     return {.input = layout_of(input),
             .filters = layout_of(filters),
             .output = layout_of(output),

@@ -19,7 +19,7 @@ namespace {
 /// Neighbouring channels of all pixels of a tensor that lies as a matrix does. Of one pixel no stride counts.
 template <class T>
 matrix_view<T> channels_of(const tensor_view<T>& t, std::int64_t first, std::int64_t count) {
-    const std::int64_t stride = kernels::conv::pixel_stride(kernels::conv::layout_of(t));
+    const std::int64_t stride = kernels::conv::pixel_stride(layout_of(t));
     return {t.data + first, t.count * t.height * t.width, count, std::max(stride, count)};
 }
 

@@ -258,7 +258,7 @@ void add_facts(facts& to, const tensor_layout& t) {
             fact("channels", t.channels), fact("col_stride", t.col_stride, t.channels),
             fact("row_stride", t.row_stride, t.width * t.col_stride),
             fact("image_stride", t.image_stride, t.height * t.row_stride),
-            fact("alignment", t.alignment, 256)});
+            fact("alignment", t.alignment(), 256)});
 }
 
 void add_facts(facts& to, const conv_steps& s) {

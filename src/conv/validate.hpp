@@ -140,7 +140,7 @@ footprint footprint_of(const filter_view<T>& f) {
 /// The tensor's layout has to be valid.
 template <class T>
 void validate_elements(const char* operation, const char* name, const tensor_view<T>& t) {
-    if (!is_empty(kernels::conv::layout_of(t))) validate_pointer(operation, name, t.data);
+    if (!is_empty(layout_of(t))) validate_pointer(operation, name, t.data);
 }
 
 template <class Out>
@@ -163,7 +163,7 @@ void validate_epilogue(const char* operation, const conv_epilogue<Out>& e, const
     require(matmul_activation::none <= e.activation && e.activation <= matmul_activation::tanh, operation,
             {"epilogue", "activation"}, static_cast<int>(e.activation), "an enumerator of matmul_activation");
     const tensor_view<const Out>& r = e.residual;
-    const tensor_layout lies = kernels::conv::layout_of(r);
+    const tensor_layout lies = layout_of(r);
     if (r.count == 0 && r.height == 0 && r.width == 0 && r.channels == 0) return;
     constexpr const char* name = "epilogue.residual";
     validate_layout(operation, {name, lies});
@@ -187,7 +187,6 @@ void validate_conv(const char* operation, const tensor_view<const In>& input,
                    const filter_view<const In>& filters, const tensor_view<Out>& output,
                    const conv_epilogue<Out>& epilogue, const conv_geometry& geometry,
                    bool have_elements = true) {
-    using kernels::conv::layout_of;
     validate_shapes(operation, "options", layout_of(input), layout_of(filters), layout_of(output), geometry);
     if (have_elements) {
         validate_elements(operation, "input", input);

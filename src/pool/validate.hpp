@@ -44,7 +44,6 @@ template <class T>
 pool_problem validated_pool(const char* operation, const tensor_view<const T>& input,
                             const tensor_view<T>& output, const pool_options& options,
                             bool have_elements = true) {
-    using kernels::conv::layout_of;
     const pool_problem problem{layout_of(input), layout_of(output), options.mode, options.geometry};
     validate_pool_shapes(operation, "options", problem);
     if (!have_elements) return problem;

@@ -55,7 +55,7 @@ TEST(conv_why_not, says_what_was_given) {
               "6, width 7, channels 24), operands float, compute capability 0.0");
     conv_problem p = problem_of({1, 8, 8, 16, 16, 3, 3, {{2, 1}, {0, 1, 2, 3}, {}, 2}});
     p.input.image_stride = 2000;
-    p.input.alignment = 8;
+    p.input.offset = 8;
     p.operands = element_type::f16;
     p.has_epilogue = true;
     p.is_matmul_epilogue = false;
@@ -146,7 +146,7 @@ TEST(conv_select, takes_tensor_cores_of_float_where_maps_describe_windows) {
             EXPECT_EQ(why, "conv: " + std::string(kernel) + " is not built for float");
     EXPECT_EQ(built, 3);
     conv_problem at = problem(plain);
-    at.input.alignment = 8;
+    at.input.offset = 8;
     EXPECT_FALSE(reason(at).empty());
     at = problem(plain);
     at.filters.col_stride = 66;
@@ -192,10 +192,10 @@ TEST(conv_select, takes_tensor_cores_where_threads_copy_windows) {
     EXPECT_FALSE(takes({2, 8, 8, 13, 24, 3, 3}, "mma_sync words"));
     EXPECT_TRUE(takes({2, 8, 8, 13, 24, 3, 3}, "mma_sync elements"));
     conv_problem at = problem(plain);
-    at.input.alignment = 8;
+    at.input.offset = 8;
     EXPECT_EQ(reason(at, "mma_sync packets"),
               "conv: mma_sync packets needs channels, pixels and taps at multiples of 16 bytes");
-    at.input.alignment = 2;
+    at.input.offset = 2;
     EXPECT_EQ(reason(at, "mma_sync words"),
               "conv: mma_sync words needs channels, pixels and taps at multiples of 4 bytes");
     const std::int64_t many = (std::int64_t{1} << 30) + 1;

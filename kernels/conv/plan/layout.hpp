@@ -13,31 +13,13 @@ constexpr std::int64_t divide_up(std::int64_t n, std::int64_t d) {
     return (n - 1) / d + 1;
 }
 
-constexpr std::int64_t alignment_of(std::uintptr_t address) {
-    constexpr std::uintptr_t most = 256;
-    const std::uintptr_t bits = address | most;
-    return static_cast<std::int64_t>(bits & -bits);
-}
-
-template <class T>
-tensor_layout layout_of(const tensor_view<T>& t) {
-    return {t.count,        t.height,     t.width,
-            t.channels,     t.col_stride, t.row_stride,
-            t.image_stride, sizeof(T),    alignment_of(reinterpret_cast<std::uintptr_t>(t.data))};
-}
-template <class T>
-tensor_layout layout_of(const filter_view<T>& f) {
-    return layout_of(tensor_view<T>{f.data, f.outputs, f.height, f.width, f.channels, f.col_stride,
-                                    f.row_stride, f.output_stride});
-}
-
 /// Whether neighbouring channels can be loaded or stored `packet` at a time.
 inline bool has_packets(const tensor_layout& t, std::int64_t packet) {
     const std::int64_t bytes = packet * t.element_bytes;
     const auto is_whole = [&](std::int64_t extent, std::int64_t stride) {
         return extent <= 1 || stride * t.element_bytes % bytes == 0;
     };
-    return t.channels % packet == 0 && t.alignment % bytes == 0 && is_whole(t.width, t.col_stride) &&
+    return t.channels % packet == 0 && t.alignment() % bytes == 0 && is_whole(t.width, t.col_stride) &&
            is_whole(t.height, t.row_stride) && is_whole(t.count, t.image_stride);
 }
 

@@ -17,7 +17,7 @@ namespace heddle::kernels::conv {
 /// nothing is read as they are outside, so strides count where there is but one row or column.
 constexpr bool lies_in(const tensor_layout& t, std::int64_t bytes) {
     const auto is_whole = [&](std::int64_t stride) { return stride * t.element_bytes % bytes == 0; };
-    return t.alignment % bytes == 0 && is_whole(t.col_stride) && is_whole(t.row_stride) &&
+    return t.alignment() % bytes == 0 && is_whole(t.col_stride) && is_whole(t.row_stride) &&
            is_whole(t.image_stride);
 }
 constexpr bool lies_in(const conv_problem& p, std::int64_t bytes) {

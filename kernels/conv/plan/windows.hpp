@@ -19,7 +19,7 @@ constexpr bool has_boxes(const tensor_layout& t) {
     const auto can_step = [&](std::int64_t extent, std::int64_t stride) {
         return extent <= 1 || is_tensor_stride(stride, t.element_bytes);
     };
-    return is_tensor_address(t.alignment) && can_step(t.width, t.col_stride) &&
+    return is_tensor_address(t.alignment()) && can_step(t.width, t.col_stride) &&
            can_step(t.height, t.row_stride) && can_step(t.count, t.image_stride);
 }
 
