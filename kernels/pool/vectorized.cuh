@@ -19,8 +19,8 @@ inline bool has_packets(const pool_problem& p) {
         return extent <= 1 || stride * bytes % max_vector_bytes == 0;
     };
     const auto has = [&](const tensor_layout& t) {
-        return t.channels * t.element_bytes % max_vector_bytes == 0 && t.alignment() % max_vector_bytes == 0 &&
-               is_whole(t.width, t.col_stride, t.element_bytes) &&
+        return t.channels * t.element_bytes % max_vector_bytes == 0 &&
+               t.alignment() % max_vector_bytes == 0 && is_whole(t.width, t.col_stride, t.element_bytes) &&
                is_whole(t.height, t.row_stride, t.element_bytes) &&
                is_whole(t.count, t.image_stride, t.element_bytes);
     };
