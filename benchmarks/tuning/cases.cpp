@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <fstream>
 #include <stdexcept>
 #include <string_view>
@@ -72,21 +71,24 @@ std::string_view kernel_named(const std::string& name, element_type operands) {
     return *found;
 }
 
-std::string type_of(const matmul_problem& p) {
-    if (p.operands == element_type::f32) return std::string(to_string(p.precision));
-    return p.result == element_type::f32 ? "16 bits to f32" : "16 bits";
+double plan_us(const matmul_problem& problem, const device_traits& device, std::string_view kernel) {
+    const matmul_options asked{.kernel = kernel};
+    if (problem.operands == element_type::f32)
+        return detail::plan_matmul<float, float>(problem, device, asked).plan.us;
+    if (problem.result == element_type::f32)
+        return detail::plan_matmul<half, float>(problem, device, asked).plan.us;
+    return detail::plan_matmul<half, half>(problem, device, asked).plan.us;
 }
 
 }  // namespace
 
-kernels::matmul::plan plan_of(const matmul_problem& problem, const device_traits& device,
-                              std::string_view kernel) {
-    const matmul_options asked{.kernel = kernel};
-    if (problem.operands == element_type::f32)
-        return detail::plan_matmul<float, float>(problem, device, asked).plan;
-    if (problem.result == element_type::f32)
-        return detail::plan_matmul<half, float>(problem, device, asked).plan;
-    return detail::plan_matmul<half, half>(problem, device, asked).plan;
+void timed_product::predict(choice& each) const {
+    constexpr double timed_us = 2.5;  // of an empty kernel: what is measured, and in no plan
+    each.predicted_us = timed_us + plan_us(problem, device, each.kernel);
+}
+
+const choice& timed_product::taken() const {
+    return *std::ranges::min_element(choices, {}, &choice::predicted_us);
 }
 
 std::vector<timed_product> read_products(const std::filesystem::path& record) {
@@ -100,16 +102,11 @@ std::vector<timed_product> read_products(const std::filesystem::path& record) {
             if (!of.contains("problem") || !of.contains("all_us")) continue;
             timed_product p{.name = of.at("case"),
                             .words = of.at("words"),
-                            .type = {},
                             .device = device,
-                            .problem = problem_of(of.at("problem")),
-                            .choices = {}};
+                            .problem = problem_of(of.at("problem"))};
             if (p.problem.a.cols == 0) continue;
-            p.type = type_of(p.problem);
-            for (const auto& [name, us] : of.at("all_us").items()) {
-                const std::string_view kernel = kernel_named(name, p.problem.operands);
-                p.choices.push_back({kernel, us, plan_of(p.problem, device, kernel)});
-            }
+            for (const auto& [name, us] : of.at("all_us").items())
+                p.predict(p.choices.emplace_back(kernel_named(name, p.problem.operands), us));
             p.best_us = std::ranges::min(p.choices, {}, &choice::measured_us).measured_us;
             all.push_back(std::move(p));
         }
@@ -118,32 +115,6 @@ std::vector<timed_product> read_products(const std::filesystem::path& record) {
     } catch (const std::exception& error) {
         throw std::runtime_error(fmt::format("{}: {}", record.string(), error.what()));
     }
-}
-
-chosen choose(const timed_product& of) {
-    constexpr double timed_us = 2.5;  // of an empty kernel: what is measured, and in no plan
-    // Where a choice takes so many times as long as the best, nothing else counts; nor by how much a prediction is far off.
-    constexpr double matters = 1.5, far = 2;
-    chosen best{};
-    double distances = 0, count = 0;
-    for (const choice& each : of.choices) {
-        const kernels::matmul::plan plan = plan_of(of.problem, of.device, each.kernel);
-        if (best.taken == nullptr || plan.us < best.plan.us) best = {&each, plan};
-        if (std::min(each.measured_us, plan.us) > matters * of.best_us) continue;
-        distances += std::min(far, std::abs(std::log((plan.us + timed_us) / each.measured_us)));
-        ++count;
-    }
-    best.distance = distances / count;
-    return best;
-}
-
-double lost_us(const timed_product& of, const choice& chosen) {
-    return chosen.measured_us - of.best_us;
-}
-
-bool is_within_target(const timed_product& of, const choice& chosen) {
-    constexpr double share = 0.02, least_us = 0.3;
-    return lost_us(of, chosen) <= std::max(share * of.best_us, least_us);
 }
 
 }  // namespace heddle::bench::tuning

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "kernels/matmul/cost/cost.hpp"
-#include "kernels/matmul/plan/plan.hpp"
+#include "kernels/matmul/facts.hpp"
 #include <heddle/device.hpp>
 #include <heddle/matmul.hpp>
 
@@ -19,38 +19,25 @@ extern kernels::matmul::costs current;
 struct choice {
     std::string_view kernel;  ///< one of matmul_kernels()
     double measured_us = 0;
-    /// By the costs that it was measured with. Where another plans otherwise, as with other parts along k, nobody knows its time.
-    kernels::matmul::plan plan = {};
+    double predicted_us = 0;  ///< by `current`, with what is measured of an empty kernel
 };
 
 /// A product of which all choices were timed.
 struct timed_product {
-    std::string name, words, type;
+    std::string name, words;
     device_traits device;
     matmul_problem problem;
-    std::vector<choice> choices;
+    std::vector<choice> choices = {};
     double best_us = 0;
+
+    void predict(choice& each) const;
+    /// The choice that is predicted to be the fastest.
+    const choice& taken() const;
+    double lost() const { return taken().measured_us / best_us - 1; }
 };
 
-/// Those of a record of `heddle-bench cliffs --choices`. `current` has the costs that the record was made with.
+/// Those of a record of `heddle-bench cliffs --choices`.
 /// @throws std::runtime_error  no such record
 std::vector<timed_product> read_products(const std::filesystem::path& record);
-
-/// The plan of `current`.
-kernels::matmul::plan plan_of(const matmul_problem& problem, const device_traits& device,
-                              std::string_view kernel);
-
-struct chosen {
-    const choice* taken;
-    kernels::matmul::plan plan;
-    double distance =
-        0;  ///< of the predicted times from the measured ones, of those that matter: a mean logarithm
-};
-chosen choose(const timed_product& of);
-
-/// Beyond the best choice's time, in microseconds.
-double lost_us(const timed_product& of, const choice& chosen);
-/// Whether that is within 2 % or 0.3 us.
-bool is_within_target(const timed_product& of, const choice& chosen);
 
 }  // namespace heddle::bench::tuning

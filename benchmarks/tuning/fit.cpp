@@ -1,74 +1,157 @@
 #include "benchmarks/tuning/fit.hpp"
 
-#include "benchmarks/tuning/numbers.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <string>
+#include <utility>
 
 namespace heddle::bench::tuning {
 namespace {
 
-/// A plan that was not measured counts as so much slower, as a logarithm.
-constexpr double unmeasured = 0.1;
-/// A row of the benchmarks is worth many drawn products.
-constexpr double unmeasured_row = 1;
-/// Predictions that are right of measured products are so of others, too: they count beside what is chosen.
-constexpr double of_distance = 0.2;
-/// A number moves where it saves so much, within these factors of what it was. A single one of some hundred products should not
-/// move one: what it gains so is lost on products that the fit has not seen.
-constexpr double least_gain = 6e-4, most_factor = 2.5;
-constexpr int most_passes = 8;
+using kernels::matmul::row_cost;
 
-double loss(std::span<const timed_product* const> products, std::span<const row> rows) {
-    double sum = 0;
-    for (const timed_product* of : products) {
-        const chosen best = choose(*of);
-        if (!is_within_target(*of, *best.taken)) sum += std::log(best.taken->measured_us / of->best_us);
-        if (!is_same(best.plan, best.taken->plan)) sum += unmeasured;
-        sum += of_distance * best.distance;
-    }
-    for (const row& of : rows)
-        if (!is_as_before(of)) sum += unmeasured_row;
-    return sum / static_cast<double>(products.size());
+/// A choice, of its product.
+using place = std::pair<timed_product*, choice*>;
+
+/// A number, the choices whose predictions it changes, and their products.
+struct number {
+    double* value;
+    std::vector<place> changes;
+    std::vector<timed_product*> products;
+};
+
+void predict(std::span<const place> choices) {
+    for (const auto& [product, each] : choices) product->predict(*each);
 }
 
-double with_three_digits(double value) {
+/// How far predictions are off, as a logarithm: those of good choices above all.
+double distance(const timed_product& of) {
+    constexpr double far = 1;
+    double counted = 0, distances = 0;
+    for (const choice& each : of.choices) {
+        const double counts = of.best_us / std::min(each.measured_us, each.predicted_us);
+        counted += counts;
+        distances += counts * std::min(far, std::abs(std::log(each.predicted_us / each.measured_us)));
+    }
+    return distances / counted;
+}
+
+/// What is lost by a choice that is drawn by the predictions: the better one looks, the likelier. So a number that gains
+/// nothing, but moves predictions to the right side, counts too.
+double loss(const timed_product& of) {
+    constexpr double width = 0.04, of_distance = 0.2;
+    const double least = of.taken().predicted_us;
+    double drawn = 0, lost = 0;
+    for (const choice& each : of.choices) {
+        const double weight = std::pow(each.predicted_us / least, -1 / width);
+        drawn += weight;
+        lost += weight * std::log(each.measured_us / of.best_us);
+    }
+    return lost / drawn + of_distance * distance(of);
+}
+
+double loss(std::span<timed_product* const> of) {
+    double sum = 0;
+    for (const timed_product* each : of) sum += loss(*each);
+    return sum;
+}
+
+double rounded(double value) {
     return std::strtod(fmt::format("{:.3g}", value).c_str(), nullptr);
+}
+
+std::vector<place> places_of(std::span<timed_product> products) {
+    std::vector<place> all;
+    for (timed_product& product : products)
+        for (choice& each : product.choices) all.emplace_back(&product, &each);
+    return all;
+}
+
+number number_of(double& value, const std::vector<place>& changes) {
+    number result{&value, changes, {}};
+    for (const auto& [product, each] : changes)
+        if (result.products.empty() || result.products.back() != product) result.products.push_back(product);
+    return result;
+}
+
+std::vector<number> numbers_of(kernels::matmul::costs& of, const std::vector<place>& all) {
+    std::vector<number> numbers;
+    for (row_cost& row : of.rows) {
+        const row_cost was = row;
+        row = {was.row, was.start_us + 1, was.around_us + 1, was.step_us + 1, was.alone_us + 1, 1e-3};
+        std::vector<place> changes;
+        for (const place& each : all) {
+            const double before = each.second->predicted_us;
+            predict(std::span(&each, 1));
+            if (each.second->predicted_us != before) changes.push_back(each);
+        }
+        row = was;
+        predict(changes);
+        for (double* value : {&row.step_us, &row.around_us, &row.start_us})
+            numbers.push_back(number_of(*value, changes));
+        if (row.of_memory_rate != 1) numbers.push_back(number_of(row.of_memory_rate, changes));
+        if (row.alone_us != 0) numbers.push_back(number_of(row.alone_us, changes));
+    }
+    for (const auto& [name, member] : members_of_card) numbers.push_back(number_of(of.*member, all));
+    return numbers;
 }
 
 }  // namespace
 
-void fit(std::span<const timed_product* const> to, std::span<const row> rows) {
-    std::vector<number> numbers = numbers_of(current);
-    std::vector<double> begin;
-    for (const number& each : numbers) begin.push_back(*each.value);
-    double least = loss(to, rows);
+void fit(std::span<timed_product> to) {
+    constexpr double least_gain = 0.01;  // of all products together: less is chance
+    constexpr int most_passes = 12;
+    const std::vector<place> all = places_of(to);
+    predict(all);
+    const std::vector<number> numbers = numbers_of(current, all);
     for (int pass = 0; pass < most_passes; ++pass) {
-        const double before = least;
-        for (std::size_t i = 0; i < numbers.size(); ++i) {
-            double& value = *numbers[i].value;
-            const double was = value;
-            double best = was;
-            const bool is_start = numbers[i].name.ends_with(".start_us");  // none may have been known
-            for (const double factor : {0.7, 0.84, 0.92, 0.96, 1.04, 1.09, 1.2, 1.4}) {
-                const double tried = with_three_digits((was == 0 ? 1 : was) * factor);
-                if (!is_start && (tried > begin[i] * most_factor || tried * most_factor < begin[i])) continue;
-                value = tried;
-                if (const double lost = loss(to, rows); lost < least - least_gain) {
+        double gained = 0;
+        for (const number& each : numbers) {
+            double& value = *each.value;
+            const double was = value, before = loss(each.products);
+            double best = was, least = before;
+            for (const double factor : {0.0, 0.5, 0.75, 0.9, 0.96, 0.99, 1.01, 1.04, 1.1, 1.3, 2.0}) {
+                value = rounded(was == 0 ? factor : was * factor);
+                if (value == was) continue;
+                predict(each.changes);
+                if (const double lost = loss(each.products); lost < least - least_gain) {
                     least = lost;
-                    best = tried;
+                    best = value;
                 }
             }
             value = best;
+            predict(each.changes);
+            gained += before - least;
         }
-        fmt::print(stderr, "pass {}: loss {:.4f}\n", pass + 1, least);
-        if (least == before) break;
+        if (gained < 0.1) break;
     }
+}
+
+void predict(std::span<timed_product> products) {
+    predict(places_of(products));
+}
+
+void print_losses(std::string_view title, std::span<const timed_product> of) {
+    double logarithms = 0, distances = 0;
+    for (const timed_product& each : of) {
+        logarithms += std::log1p(each.lost());
+        distances += distance(each);
+    }
+    const auto count = static_cast<double>(of.size());
+    const auto mean = [=](double sum) { return 100 * std::expm1(sum / count); };
+    const auto share_above = [&](double lost) {
+        return 100 *
+               static_cast<double>(std::ranges::count_if(of, [=](auto& p) { return p.lost() > lost; })) /
+               count;
+    };
+    fmt::print(
+        "{:20} {:4} products lose {:.2f} %; more than 3 %: {:.1f} %, 10 %: {:.1f} %, 25 %: {:.1f} %; "
+        "predictions are off by {:.1f} %\n",
+        title, of.size(), mean(logarithms), share_above(0.03), share_above(0.1), share_above(0.25),
+        mean(distances));
 }
 
 }  // namespace heddle::bench::tuning

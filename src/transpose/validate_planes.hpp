@@ -48,7 +48,6 @@ void validate_apart(const char* operation, const tensor_view<const T>& source,
 template <class T>
 void validate_to_nhwc(const char* operation, const planes_view<const T>& source,
                       const tensor_view<T>& destination) {
-    using kernels::conv::layout_of;
     validate_layout(operation, named_planes("source", layout_of(as_tensor(source))));
     validate_layout(operation, {"destination", layout_of(destination)});
     validate_same_extents(operation, source, destination);
@@ -58,7 +57,6 @@ void validate_to_nhwc(const char* operation, const planes_view<const T>& source,
 template <class T>
 void validate_to_nchw(const char* operation, const tensor_view<const T>& source,
                       const planes_view<T>& destination) {
-    using kernels::conv::layout_of;
     validate_layout(operation, {"source", layout_of(source)});
     validate_layout(operation, named_planes("destination", layout_of(as_tensor(destination))));
     validate_same_extents(operation, source, destination);

@@ -1,17 +1,32 @@
 #pragma once
 
-#include "kernels/matmul/cost/h100.hpp"
+#include "kernels/matmul/cost/h200.hpp"
 #include "kernels/matmul/plan/plan.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
+#include <utility>
 
 /// What the plans are made of.
 namespace heddle::kernels::matmul {
 
-/// Tiles that are done one after another by `places` blocks, or clusters of them, side by side.
-plan lay_out_tiles(const tile_shape& tile, const kernel_cost& cost, std::int64_t m, std::int64_t n,
-                   std::int64_t k, std::int64_t batches, int places);
+/// The place of a row's cost, which is the same for each card. One that has none does not compile.
+consteval std::size_t place_of_cost(std::string_view row) {
+    std::size_t place = 0;
+    while (h200.rows.at(place).row != row) ++place;
+    return place;
+}
+/// What a row of a table costs on a card.
+template <const auto& rows>
+const row_cost& cost_of(const costs& card, std::size_t row) {
+    static constexpr auto places = []<std::size_t... i>(std::index_sequence<i...>) {
+        return std::array{place_of_cost(rows[i].name)...};
+    }
+    (std::make_index_sequence<rows.size()>());
+    return card.rows[places[row]];
+}
 
 /// How matrices that lie like C, `batch_stride` apart, are stored in packets of so many elements, by tiles whose rows are
 /// at most `longest_row`.
@@ -26,18 +41,26 @@ constexpr bool has_tensor_columns(const matrix_layout& m, copy_kind copy) {
     return has_tensor_rows(transposed(copied(m, copy)));
 }
 
+/// What a plan has a multiprocessor do.
+struct work {
+    double rounds = 0;      ///< of tiles, with all its places taken
+    double steps = 0;       ///< along k, of each
+    double last_steps = 0;  ///< of a round after these, 0 where there is none
+    double last = 1;        ///< the share of the places that this one takes
+    double bytes = 0;       ///< that all of them move
+    double slower = 1;      ///< a round's factor
+    double around_us = 0;   ///< more around a round
+};
+
 /// A problem on a device, and how its kinds of layout come out there.
 struct planning {
     const product_facts& problem;
     const device_traits& device;
     const matmul::costs& costs;
     std::int64_t m, n, k;
-    double operand_bytes;  ///< A and B of all the batch, once
-    double added_us;       ///< to read C, where it is added to, at the rate of the memory
-    double read_us;        ///< that, and A and B once
-    double a_lines;        ///< cache lines in which a row of a box lies, of A as it was given or copied,
-    double b_lines;        ///< and of B
-    double store_us;       ///< and what L2 does not hold of C
+    double a_lines;      ///< cache lines in which a row of a box lies, of A as it was given or copied,
+    double b_lines;      ///< and of B
+    double moved_bytes;  ///< A and B once, C where it is added to, and what L2 does not hold of C
 
     /// Or of the product turned, C^T = B^T A^T.
     planning(const product_facts& problem, const device_traits& device, bool is_turned = false);
@@ -45,18 +68,22 @@ struct planning {
     planning(const product_facts& problem, const device_traits& device, const operand_copies& copies,
              bool is_turned = false);
 
-    double moved_us(const tile_shape& tile, std::int64_t tiles, double slower) const;
-    /// What a multiprocessor takes to store a tile's part of C one by one, where it cannot in packets; and to read it.
-    double stores_us(const tile_shape& tile) const;
+    /// The model: how long a row takes for that.
+    double us(const row_cost& row, const work& w) const;
+
+    /// What tiles ask of L2 beyond A and B once, as bytes that take as long to come from memory.
+    double asked_again(const tile_shape& tile, std::int64_t tiles) const;
+    /// What a multiprocessor takes to store tiles of C one by one, where it cannot in packets; and to read them.
+    double stores_us(const tile_shape& tile, int tiles = 1) const;
     /// Whole tiles, in rounds.
-    plan whole(const tile_shape& tile, const kernel_cost& cost) const;
+    plan whole(const tile_shape& tile, const row_cost& row) const;
     /// Whole rounds of tiles and, where that is faster and there is a workspace, the rest streamed (stream-K).
-    plan streamed(const tile_shape& tile, const kernel_cost& cost) const;
-    /// Tiles of blocks of FFMAs; with `may_share` and where that is faster, whole rounds of these and the rest in as many
-    /// parts as fill a round.
-    plan blocks(const block_kernel& tile, const kernel_cost& cost, bool may_share) const;
+    plan streamed(const tile_shape& tile, const row_cost& row) const;
+    /// Tiles of blocks; with `may_share` and where that is faster, whole rounds of these and the rest in as many parts as fill a
+    /// round.
+    plan blocks(const block_kernel& tile, const row_cost& row, work each, bool may_share) const;
     /// Tiles that are shared out along k among clusters of blocks.
-    plan skinny(const skinny_kernel& tile, double step_us) const;
+    plan skinny(const skinny_kernel& tile, const row_cost& row) const;
     /// The copies, before the rest of a plan.
     void add_copies(const operand_copies& copies, plan& to) const;
 };

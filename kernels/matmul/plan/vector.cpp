@@ -22,7 +22,6 @@ class vector_planning {
     explicit vector_planning(const planning& x, bool is_turned)
         : p(x.problem),
           device(x.device),
-          costs(x.costs),
           a(is_turned ? transposed(p.b) : p.a),
           batch_stride(is_turned ? p.b_stride : p.a_stride),
           m(a.rows),
@@ -113,8 +112,8 @@ class vector_planning {
         if (!p.has_scratch)
             parts = static_cast<std::int64_t>(
                 std::bit_floor(static_cast<std::uint64_t>(std::min<std::int64_t>(parts, max_cluster))));
-        const auto saved = static_cast<double>(rounds - divide_up(rounds, parts));
-        return saved * block_bytes < costs.vector_sharing_us * costs.vector_block_bytes_per_us ? 1 : parts;
+        constexpr std::int64_t least_saved = 2;
+        return rounds - divide_up(rounds, parts) < least_saved ? 1 : parts;
     }
 
     /// Lets several blocks share each tile, of so many sums, where that pays.
@@ -128,7 +127,6 @@ class vector_planning {
 
     const product_facts& p;
     const device_traits& device;
-    const matmul::costs& costs;
     matrix_layout a;
     std::int64_t batch_stride, m, k, blocks_at_once, width;
     plan result;
@@ -149,12 +147,16 @@ plan plan_vector(const product_facts& p, const device_traits& device) {
     const double blocks =
         std::min(static_cast<double>(device.sm_count) * vector_blocks_per_sm,
                  static_cast<double>(p.batches) * static_cast<double>(result.down) * result.parts);
-    const double of_block = x.read_us * x.costs.memory_bytes_per_us / std::max(1.0, blocks);
-    // A block that shares a tile is one of many, which do not all end at once.
-    result.us =
-        x.costs.vector_around_us + std::max(x.read_us / x.costs.vector_of_memory_rate,
-                                            (of_block - block_bytes) / x.costs.vector_block_bytes_per_us +
-                                                (result.parts > 1 ? x.costs.vector_sharing_us : 0));
+    const auto kind = static_cast<vector_kind>(result.kernel);
+    const bool in_packets = kind != vector_kind::elements && kind != vector_kind::odd_columns &&
+                            a.alignment() >= tensor_alignment &&
+                            begins_at_boxes(along_m ? a.col_stride : a.row_stride, a.element_bytes);
+    result.us = x.us(x.costs.rows[place_of_cost("vector")],
+                     {.rounds = 1,
+                      .steps = std::max(1.0, x.moved_bytes / std::max(1.0, blocks) / block_bytes),
+                      .bytes = x.moved_bytes,
+                      .slower = in_packets ? 1 : x.costs.by_element}) +
+                (result.parts > 1 ? x.costs.combine_us : 0);
     return result;
 }
 
