@@ -16,7 +16,7 @@ constexpr double steps_on_a100(std::string_view row) {
 
 /// An estimate from the datasheets of an A100 beside an H200; nothing is measured.
 inline constexpr costs a100 = [] {
-    constexpr double memory = 0.42;  // 2 of 4.8 TB/s
+    constexpr double memory = 0.42;  // by the datasheets
     costs card = h200;
     card.memory_bytes_per_us *= memory;
     card.copied_bytes_per_us *= memory;
