@@ -27,7 +27,7 @@ using enum conv_algorithm;
 
 /// What is laid out does not take most of the memory.
 bool takes_little_scratch(const conv_problem& problem, const device_traits&) {
-    return im2col_image_bytes(problem) <= im2col_most_bytes;
+    return im2col_fits(problem) && im2col_image_bytes(problem) <= im2col_most_bytes;
 }
 
 // What rungs need.

@@ -24,20 +24,23 @@ kernel_cost cost_for(const conv_problem& p, const device_traits& device) {
 double part_us(const conv_problem& p, const plan& plan, std::int64_t pixels, const device_traits& device) {
     constexpr std::int64_t side = 64, least_steps = 8;
     const kernel_cost of = cost_for(p, device);
-    const std::int64_t elements = pixels * plan.window_stride, bytes = p.input.element_bytes,
-                       outputs = outputs_of_a_group(p);
-    const auto share =
-        static_cast<double>(pixels) / static_cast<double>(output_pixels(p) * p.geometry.groups);
+    const std::int64_t outputs = outputs_of_a_group(p);
+    const auto elements = static_cast<double>(pixels * plan.window_stride),
+               bytes = static_cast<double>(p.input.element_bytes),
+               groups = static_cast<double>(p.geometry.groups);
+    const double share = static_cast<double>(pixels) / static_cast<double>(output_pixels(p));
     double us = 0;
     if (plan.copies && plan.in_packets)
-        us += us_of(of, {.bytes = static_cast<double>(2 * elements * bytes) + share * input_bytes(p)});
+        us += us_of(of, {.bytes = 2 * elements * bytes + share * input_bytes(p) / groups});
     else if (plan.copies)
-        us += us_of(of, {.rounds = 1, .staged = static_cast<double>(elements)});
+        us += us_of(of, {.rounds = 1, .staged = elements});
     const std::int64_t tiles = divide_up(pixels, side) * divide_up(outputs, side),
-                       steps = divide_up(depth(p) * bytes, mma_row_bytes);
-    const double rounds = rounds_of(tiles, device), all = static_cast<double>(tiles * steps);
-    return us + us_of(of, {.bytes = static_cast<double>(elements * bytes + outputs * depth(p) * bytes +
-                                                        pixels * outputs * p.output.element_bytes),
+                       steps = divide_up(depth(p) * p.input.element_bytes, mma_row_bytes);
+    const double rounds = rounds_of(tiles, device),
+                 all = static_cast<double>(tiles) * static_cast<double>(steps);
+    return us + us_of(of, {.bytes = elements * bytes +
+                                    static_cast<double>(outputs) * static_cast<double>(depth(p)) * bytes +
+                                    pixel_bytes(p.output, static_cast<double>(pixels)) / groups,
                            .rounds = rounds,
                            .steps = std::max(all / device.sm_count,
                                              static_cast<double>(std::min(steps, least_steps))) /

@@ -33,20 +33,24 @@ constexpr std::int64_t output_pixels(const conv_problem& p) {
 constexpr std::int64_t outputs_of_a_group(const conv_problem& p) {
     return p.filters.count / p.geometry.groups;
 }
-/// Of the input, where windows meet it.
+/// As many pixels of a tensor, in bytes.
+constexpr double pixel_bytes(const tensor_layout& t, double pixels) {
+    return pixels * static_cast<double>(t.channels) * static_cast<double>(t.element_bytes);
+}
+/// What windows meet of the input.
 constexpr double input_bytes(const conv_problem& p) {
     const std::int64_t height = std::min(p.input.height, p.output.height * p.filters.height),
                        width = std::min(p.input.width, p.output.width * p.filters.width);
-    return static_cast<double>(p.input.count * height * width * p.input.channels * p.input.element_bytes);
+    return pixel_bytes(p.input, static_cast<double>(p.input.count) * static_cast<double>(height) *
+                                    static_cast<double>(width));
 }
 /// What is read and written in all.
 constexpr double tensor_bytes(const conv_problem& p) {
-    const auto bytes = [](std::int64_t pixels, const tensor_layout& t) {
-        return static_cast<double>(pixels * t.channels * t.element_bytes);
-    };
+    const double taps =
+        static_cast<double>(p.filters.count) * static_cast<double>(p.filters.height * p.filters.width);
     const bool adds = p.residual.count > 0;
-    return input_bytes(p) + bytes(output_pixels(p), p.output) * (adds ? 2 : 1) +
-           bytes(p.filters.count * p.filters.height * p.filters.width, p.filters);
+    return input_bytes(p) + pixel_bytes(p.filters, taps) +
+           pixel_bytes(p.output, static_cast<double>(output_pixels(p))) * (adds ? 2 : 1);
 }
 
 /// The terms of a sum.
