@@ -148,8 +148,8 @@ constexpr std::string_view name_of_kernel(const auto& kernel) {
     return kernel.name;
 }
 
-/// The rows of a rung's kernels, in their order. `needs.operator()<kernel>()` is a row's why_not; `plan_kernel` takes the kernel's
-/// place as its last argument.
+/// The rows of a rung's kernels, in their order. `needs.operator()<kernel>()` is a row's why_not; `plan_kernel` takes the
+/// kernel's place as its last argument.
 template <class Rung, const auto& kernels, auto plan_kernel>
 constexpr auto rows_of(decltype(Rung::id) id, auto needs, decltype(Rung::pays) pays,
                        decltype(Rung::launch) launch) {

@@ -40,7 +40,8 @@ LAYERS = [
     Layer(r"kernels/(?P<op>[^/]+)/launch\.hpp", [STANDARD, CUDA_RUNTIME, PUBLIC, r"kernels/{op}/.+\.hpp", r"kernels/(device|frame)/.+\.hpp"]),
     # Plans, what they depend on, and numbers of the hardware are pure.
     Layer(r"kernels/(?P<op>[^/]+)/((plan|cost|tuning)/.+|(kernels|facts|layout)\.[ch]pp)",
-          [STANDARD, PUBLIC, r"kernels/{op}/((plan|cost|tuning)/.+|kernels|facts|layout)\.hpp", r"kernels/(device|frame)/.+\.hpp"]),
+          [STANDARD, PUBLIC, r"kernels/{op}/((plan|cost|tuning)/.+|kernels|facts|layout)\.hpp",
+           r"kernels/(device|frame)/.+\.hpp"]),
     Layer(r"kernels/(?P<op>[^/]+)/.+",
           [STANDARD, CUDA_DEVICE, PUBLIC, PUBLIC_DEVICE, r"kernels/(device|frame)/.+", r"kernels/{op}/.+"]),
     Layer(r"src/.+", [STANDARD, CUDA_RUNTIME, r"cuda\.h", r"omp\.h", FMT, PUBLIC, r"src/.+\.hpp",

@@ -50,7 +50,8 @@ EXPECTATIONS = [
     Expectation(r"matmul::mma_sync<.*>, false,", ["HMMA", "LDSM"], may_have_local_memory=True),  # element by element
     Expectation(r"matmul::wgmma_tma<", ["HGMMA", "UTMALDG"], HOPPER),
     Expectation(r"matmul::warp_specialized<", ["HGMMA", "UTMALDG"], HOPPER),
-    Expectation(rf"frame::.*product_mainloop<.*wgmma_tile<(?!{HALVES_WITH_EPILOGUE}|matmul::multicast_kernels\b).*one_product<(?!.*residual<float)",
+    Expectation(rf"frame::.*product_mainloop<.*wgmma_tile<(?!{HALVES_WITH_EPILOGUE}|matmul::multicast_kernels\b)"
+                r".*one_product<(?!.*residual<float)",
                 ["HGMMA", "UTMALDG", "UTMASTG"], HOPPER),
     Expectation(rf"frame::.*product_mainloop<.*wgmma_tile<{HALVES_WITH_EPILOGUE}.*one_product<(?!.*residual<float)",
                 ["HGMMA", "UTMALDG", "UTMASTG"], HOPPER, may_have_local_memory=True),  # between its tiles

@@ -68,9 +68,10 @@ struct matmul_operands {
 /// C_i = alpha * A_i * B_i + beta * C_i for each of several products, of any shapes, in any order: their Cs do not overlap one
 /// another's operands. All are checked before the first is enqueued, also whether the algorithm that is asked for can run each.
 ///
-/// With `automatic` on compute capability 9.0, one launch does some fifty products. These take a launch each: where A or B has neither rows nor columns that begin at multiples of
-/// 16 bytes; where k is 0; where a k is so long, and the list so short, that a product is faster with the device to itself.
-/// So do all products where In is float or Out is not In, with another algorithm, and on other devices.
+/// With `automatic` on compute capability 9.0, one launch does some fifty products. These take a launch each: where A or B
+/// has neither rows nor columns that begin at multiples of 16 bytes; where k is 0; where a k is so long, and the list so
+/// short, that a product is faster with the device to itself. So do all products where In is float or Out is not In, with
+/// another algorithm, and on other devices.
 template <class Out, class In = Out>
 void batched_matmul(std::type_identity_t<std::span<const matmul_operands<Out, In>>> products,
                     cuda::stream_ref stream, const matmul_options& options = {});

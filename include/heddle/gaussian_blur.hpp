@@ -36,7 +36,8 @@ enum class gaussian_blur_algorithm {
 /// All rungs, without `automatic`: what tests, benchmarks and pages go through.
 std::span<const gaussian_blur_algorithm> gaussian_blur_algorithms();
 std::string_view to_string(gaussian_blur_algorithm algorithm);
-/// The compiled kernels of a rung, or with `automatic` of all, the most general first: "fused ring". The first word names the rung.
+/// The compiled kernels of a rung, or with `automatic` of all, the most general first: "fused ring". The first word names
+/// the rung.
 std::span<const std::string_view> gaussian_blur_kernels(
     gaussian_blur_algorithm algorithm = gaussian_blur_algorithm::automatic);
 

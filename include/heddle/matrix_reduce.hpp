@@ -41,7 +41,7 @@ struct matrix_reduce_options {
 
 /// A reduction of a matrix without its memory: what its plan depends on. row_problem() and column_problem() make it.
 struct matrix_reduce_problem {
-    /// Of this the rows are reduced: of columns it is transposed.
+    /// Its rows are reduced: where columns are, it is transposed.
     matrix_layout x{};
     /// Scratch memory is there: given, or from the pool.
     bool has_scratch = true;

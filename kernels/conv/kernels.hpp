@@ -66,8 +66,8 @@ inline constexpr auto persistent_kernels = std::to_array<window_kernel>({
 
 inline constexpr int mma_row_bytes = 128;  ///< of a window or a filter, that a step multiplies
 
-/// A thread copies packets of 16 bytes at once, words of 4, or an element by way of a register. A warp has warp_m x 32 sums. Copies
-/// of less than a packet are for few channels, of which tiles that are large are not built.
+/// A thread copies packets of 16 bytes at once, words of 4, or an element by way of a register. A warp has warp_m x 32 sums.
+/// Copies of less than a packet are for few channels, of which tiles that are large are not built.
 struct mma_kernel {
     std::string_view name;
     int m, n;

@@ -46,7 +46,8 @@ struct row_facts {
     bool in_packets = true;  ///< has_rows_of_packets(), in all matrices; vectors begin at a packet
 };
 
-/// Of matrices, of which the first has the shape, and vectors of an element a column. Those without elements are left out.
+/// The facts of matrices, the first of which has the shape, and of vectors of an element a column. Those without elements are
+/// left out.
 constexpr row_facts facts_of_rows(std::initializer_list<matrix_layout> matrices,
                                   std::initializer_list<vector_layout> vectors = {}) {
     const matrix_layout& first = *matrices.begin();

@@ -35,7 +35,8 @@ bool can_be_copied(const product_facts& p, const operand_copies& copies) {
     return fits(p.a, copies.a, p.a_stride) && fits(p.b, copies.b, p.b_stride);
 }
 
-/// A copy that is contiguous along the dimension that the matrix is. A vector is so along both: one line of it is the smaller copy.
+/// A copy that is contiguous along the dimension that the matrix is. A vector is so along both: one line of it is the
+/// smaller copy.
 copy_kind straight_copy(const matrix_layout& m) {
     const bool by_rows = has_contiguous_rows(m), by_columns = has_contiguous_rows(transposed(m));
     return by_rows && (!by_columns || m.rows <= m.cols) ? copy_kind::rows : copy_kind::columns;

@@ -10,8 +10,8 @@
 /// All that rows, plans and messages read of a product. Pure.
 namespace heddle::kernels::matmul {
 
-/// The cache lines in which the 128 bytes of a box's row lie, on average: one where all rows begin at lines, else up to two, each of
-/// which L2 sends for itself.
+/// The cache lines in which the 128 bytes of a box's row lie, on average: one where all rows begin at lines, else up to two,
+/// each of which L2 sends for itself.
 double lines_of_box_row(const matrix_layout& m);
 
 struct product_facts : matmul_problem {

@@ -70,8 +70,8 @@ class a_of_thread {
 
 /// What `steps` stages, one at least, say of the first n columns of B's tiles. While the tensor cores multiply one half of a
 /// step, the registers of the other are free. `wait`: for the stage at hand; `release`: this warp has done with a stage.
-/// from_zeros: sums begin as zeros, and not as the first product. ptxas asks for that where a kernel has several of these loops, and
-/// for the other where it has one: else it runs products one by one (C7515).
+/// from_zeros: sums begin as zeros, and not as the first product. ptxas asks for that where a kernel has several of these
+/// loops, and for the other where it has one: else it runs products one by one (C7515).
 template <int n, class B, bool from_zeros, int tile_m, bool k_major, class Storage, int stages, class Wait,
           class Release>
 __device__ void multiply_tf32(const a_of_thread<tile_m, k_major>& mine, const Storage& shared,

@@ -56,7 +56,7 @@ tensor_product<Out, Activation> make_product(const product<In, Out, Activation>&
             .epilogue = p.epilogue};
 }
 
-/// Of tiles A and B. `b_parts` blocks load a part of each tile of B; boxes of C have `c_box_cols` columns.
+/// The maps of tiles A and B. `b_parts` blocks load a part of each tile of B; boxes of C have `c_box_cols` columns.
 template <class A, class B, class In, class Out, class Activation>
 void add_tensor_maps(tensor_product<Out, Activation>& to, const product<In, Out, Activation>& p,
                      int b_parts = 1, int c_box_cols = swizzle_bytes / static_cast<int>(sizeof(Out))) {

@@ -9,8 +9,8 @@
 
 namespace heddle::detail {
 
-/// dx = (gradient weights) * f'(x), f' the derivative of an activation of which x is the result; none has no derivative. dx has at
-/// least one element, and is apart from all others.
+/// dx = (gradient weights) * f'(x), f' the derivative of an activation of which x is the result; none has no derivative. dx
+/// has at least one element, and is apart from all others.
 template <class T>
 struct derivative_arguments {
     matrix_view<const T> gradient;

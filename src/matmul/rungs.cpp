@@ -207,7 +207,7 @@ std::string why_no_kernel(matmul_algorithm algorithm, element_type operands, std
                           kernel.empty() ? to_string(algorithm) : kernel, detail::name_of(operands));
 }
 
-/// Of the kernels of either type: whether there is one for the operands, another check says.
+/// Knows the kernels of either type: whether there is one for the operands, another check says.
 void validate_algorithm(const char* operation, const detail::argument_name& name, matmul_algorithm algorithm,
                         const detail::argument_name& kernel_name, std::string_view kernel) {
     detail::require(to_string(algorithm) != "unknown", operation, name, static_cast<int>(algorithm),

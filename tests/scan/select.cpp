@@ -23,7 +23,7 @@ std::vector<scan_algorithm> every_algorithm() {
 
 const device_traits h200_like{.sm_count = 132};
 
-/// Of vectors that lie alike.
+/// Vectors that lie alike.
 scan_problem problem_of(const vector_layout& v, bool has_scratch = true) {
     return {v, v, has_scratch};
 }

@@ -9,7 +9,7 @@
 namespace heddle {
 namespace {
 
-/// Of row-major matrices, of a source whose elements lie `step` apart.
+/// Row-major matrices, and a source whose elements lie `step` apart.
 transpose_problem problem_of(std::int64_t rows, std::int64_t cols, std::int64_t step = 1) {
     return {{rows, cols, cols * step, step}, {cols, rows}};
 }

@@ -52,7 +52,8 @@ plan plan_depthwise(const conv_problem& problem, const device_traits& device);
 /// Needs filters that are rows, and sizes that fit (plan/im2col.hpp).
 plan plan_im2col(const conv_problem& problem, const device_traits& device);
 
-/// Need what src/conv/rungs.cpp says of them (plan/mma_sync.hpp). The last parameter is the kernel's place among those of its kind.
+/// Need what src/conv/rungs.cpp says of them (plan/mma_sync.hpp). The last parameter is the kernel's place among those of
+/// its kind.
 plan plan_register_words(const conv_problem& problem, const device_traits& device, std::size_t kernel);
 plan plan_register_fours(const conv_problem& problem, const device_traits& device, std::size_t kernel);
 plan plan_mma_sync(const conv_problem& problem, const device_traits& device, std::size_t kernel);

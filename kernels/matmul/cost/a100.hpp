@@ -4,8 +4,8 @@
 
 namespace heddle::kernels::matmul {
 
-/// How many times as long as on an H200 a step takes on an A100, by the datasheets: a multiprocessor has half the FFMAs a clock and
-/// 0.71 of the clock, and 0.39 of the TF32 operations a second, of which tf32x3 reaches more.
+/// How many times as long as on an H200 a step takes on an A100, by the datasheets: a multiprocessor has half the FFMAs a
+/// clock and 0.71 of the clock, and 0.39 of the TF32 operations a second, of which tf32x3 reaches more.
 constexpr double steps_on_a100(std::string_view row) {
     constexpr double ffma = 2.8, tensor_cores = 1.6;
     if (row == "tf32x3") return tensor_cores;
