@@ -138,14 +138,14 @@ constexpr auto table = joined(
     }),
     rows_of<Rung, register_word_kernels, plan_register_words>(
         register_tiled,
-        []<std::size_t kernel>() {
+        []<std::size_t kernel> {
             return needs<ampere, floats, ints, tiles_in_grid<register_word_kernels, kernel>>;
         },
         always,
         launch_if<launch_register_tiled_words<In, Out>, std::is_same_v<In, float>>),
     rows_of<Rung, register_four_kernels, plan_register_fours>(
         register_tiled,
-        []<std::size_t kernel>() {
+        []<std::size_t kernel> {
             return needs<ampere, floats, ints, fours_of_channels, tiles_in_grid<register_four_kernels, kernel>>;
         },
         always, launch_if<launch_register_tiled<In, Out>, std::is_same_v<In, float>>),
@@ -156,13 +156,13 @@ constexpr auto table = joined(
          launch_im2col<In, Out>},
     }),
     rows_of<Rung, mma_element_kernels, plan_mma_sync_elements>(
-        mma_sync, []<std::size_t>() { return needs<on_tensor_cores, of_16_bits>; }, always,
+        mma_sync, []<std::size_t> { return needs<on_tensor_cores, of_16_bits>; }, always,
         launch_if<launch_mma_sync_elements<In, Out>, !std::is_same_v<In, float>>),
     rows_of<Rung, mma_word_kernels, plan_mma_sync_words>(
-        mma_sync, []<std::size_t>() { return needs<on_tensor_cores, copies_of<4>>; }, always,
+        mma_sync, []<std::size_t> { return needs<on_tensor_cores, copies_of<4>>; }, always,
         launch_mma_sync_words<In, Out>),
     rows_of<Rung, mma_packet_kernels, plan_mma_sync>(
-        mma_sync, []<std::size_t>() { return needs<on_tensor_cores, copies_of<16>>; },
+        mma_sync, []<std::size_t> { return needs<on_tensor_cores, copies_of<16>>; },
         always, launch_mma_sync<In, Out>),
     std::to_array<Rung>({
         {mma_sync, "mma_sync rows", needs<on_tensor_cores, of_16_bits, rows_of_taps>, always,
@@ -177,7 +177,7 @@ constexpr auto table = joined(
     }),
     rows_of<Rung, persistent_kernels, plan_persistent>(
         persistent,
-        []<std::size_t kernel>() {
+        []<std::size_t kernel> {
             return needs<hopper, tf32_or_16_bits, maps, whole_groups<kernel>, matrix_output, few_tiles<kernel>,
                          type_of<kernel>>;
         },

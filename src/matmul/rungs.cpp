@@ -113,34 +113,33 @@ constexpr auto float_rungs = detail::joined(
         {warp_tiled, "warp_tiled", any_problem, always, plan_warp_tiled, launch_warp_tiled},
     }),
     rows_of<float_rung, pipelined_kernels, plan_pipelined>(
-        pipelined,
-        []<std::size_t kernel>() { return needs<ampere, shared_memory_for<kernel>, unit_strides>; }, always,
-        launch_pipelined),
+        pipelined, []<std::size_t kernel> { return needs<ampere, shared_memory_for<kernel>, unit_strides>; },
+        always, launch_pipelined),
     std::to_array<float_rung>({{tma_pipelined, "tma_pipelined", needs<hopper, no_batch, no_epilogue, boxes>,
                                 always, plan_tma_pipelined, on_hopper<launch_tma_pipelined>}}),
     rows_of<float_rung, split_k_names, plan_split_k>(
-        split_k, []<std::size_t kernel>() { return needs<ampere, shared_memory_for<kernel>, unit_strides>; },
+        split_k, []<std::size_t kernel> { return needs<ampere, shared_memory_for<kernel>, unit_strides>; },
         shares_tiles, launch_split_k),
     rows_of<float_rung, thin_kernels, plan_thin>(
-        thin, []<std::size_t>() { return needs<ampere, unit_strides>; }, always, launch_thin),
+        thin, []<std::size_t> { return needs<ampere, unit_strides>; }, always, launch_thin),
     std::to_array<float_rung>({{tf32x3, "tf32x3", needs<ampere, no_batch, no_epilogue, unit_strides>,
                                 is_normwise, plan_tf32x3, launch_tf32x3}}),
     rows_of<float_rung, skinny_float_kernels, plan_skinny_float>(
         skinny,
         []<std::size_t
-               kernel>() { return needs<rows_in_shared_memory, short_side, rows_for_skinny_float<kernel>>; },
+               kernel> { return needs<rows_in_shared_memory, short_side, rows_for_skinny_float<kernel>>; },
         always, launch_skinny_float),
     rows_of<float_rung, bf16x6_kernels, plan_bf16x6>(
-        bf16x6, []<std::size_t>() { return needs<hopper, boxes, tiles>; }, is_exact_as_bf16x6,
+        bf16x6, []<std::size_t> { return needs<hopper, boxes, tiles>; }, is_exact_as_bf16x6,
         on_hopper<launch_bf16x6>),
     std::to_array<float_rung>({{fp16x3, "fp16x3", needs<hopper, no_batch, countable>, is_normwise_alone,
                                 plan_fp16x3, on_hopper<launch_fp16x3>}}),
     rows_of<float_rung, tf32_kernels, plan_tf32>(
-        tf32, []<std::size_t>() { return needs<hopper, boxes, boxes_along_k, tiles>; }, is_tf32,
+        tf32, []<std::size_t> { return needs<hopper, boxes, boxes_along_k, tiles>; }, is_tf32,
         on_hopper<launch_tf32>),
     rows_of<float_rung, skinny_tf32_kernels, plan_skinny_tf32>(
-        tf32, []<std::size_t>() { return needs<hopper, no_batch, boxes, boxes_along_k, short_side>; },
-        is_tf32, on_hopper<launch_skinny_tf32>),
+        tf32, []<std::size_t> { return needs<hopper, no_batch, boxes, boxes_along_k, short_side>; }, is_tf32,
+        on_hopper<launch_skinny_tf32>),
     std::to_array<float_rung>(
         {{vector, "vector", needs<one_line>, always, plan_vector, launch_vector<float, float>}}));
 
@@ -151,8 +150,8 @@ constexpr auto half_rungs = detail::joined(
         {wmma, "wmma", any_problem, always, plan_wmma, launch_wmma<In, Out>},
     }),
     rows_of<Rung, mma_sync_kernels, plan_mma_sync>(
-        mma_sync, []<std::size_t kernel>() { return needs<ampere, unit_strides, packets_for<kernel>>; },
-        always, launch_mma_sync<In, Out>),
+        mma_sync, []<std::size_t kernel> { return needs<ampere, unit_strides, packets_for<kernel>>; }, always,
+        launch_mma_sync<In, Out>),
     std::to_array<Rung>({
         {wgmma_tma, "wgmma_tma", needs<hopper, no_batch, no_epilogue, one_type, boxes>, never, plan_copied,
          on_hopper<launch_wgmma_tma<In>>},
@@ -160,21 +159,21 @@ constexpr auto half_rungs = detail::joined(
          plan_copied, on_hopper<launch_warp_specialized<In>>},
     }),
     rows_of<Rung, persistent_kernels, plan_persistent>(
-        persistent, []<std::size_t>() { return needs<hopper, no_epilogue, boxes, tiles>; }, always,
+        persistent, []<std::size_t> { return needs<hopper, no_epilogue, boxes, tiles>; }, always,
         on_hopper<launch_persistent<In, Out>>),
     rows_of<Rung, multicast_kernels, plan_cluster_multicast>(
-        cluster_multicast, []<std::size_t>() { return needs<hopper, no_epilogue, boxes, tiles>; }, always,
+        cluster_multicast, []<std::size_t> { return needs<hopper, no_epilogue, boxes, tiles>; }, always,
         on_hopper<launch_cluster_multicast<In, Out>>),
     rows_of<Rung, stream_k_names, plan_stream_k>(
-        stream_k, []<std::size_t>() { return needs<hopper, no_epilogue, boxes, tiles>; }, shares_tiles,
+        stream_k, []<std::size_t> { return needs<hopper, no_epilogue, boxes, tiles>; }, shares_tiles,
         on_hopper<launch_persistent<In, Out>>),
     rows_of<Rung, skinny_kernels, plan_skinny>(
         skinny,
         []<std::size_t
-               kernel>() { return needs<hopper, no_batch, short_side, boxes, boxes_for_skinny<kernel>>; },
+               kernel> { return needs<hopper, no_batch, short_side, boxes, boxes_for_skinny<kernel>>; },
         always, on_hopper<launch_skinny<In, Out>>),
     rows_of<Rung, fused_kernels, plan_fused>(
-        fused, []<std::size_t>() { return needs<hopper, no_batch, boxes, tiles>; }, always,
+        fused, []<std::size_t> { return needs<hopper, no_batch, boxes, tiles>; }, always,
         on_hopper<launch_fused<In, Out>>),
     std::to_array<Rung>({{vector, "vector", needs<one_line>, always, plan_vector, launch_vector<In, Out>}}));
 
