@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <set>
 #include <string>
-#include <tuple>
+#include <string_view>
 #include <utility>
 
 // Which rung `automatic` stands for, and the workspace that makes a difference.

@@ -30,10 +30,10 @@ struct kernel_cost {
     double staged_us = 0;
 };
 
-/// Fitted to the times on an H200 of 180 problems that `heddle-bench cliffs --choices` drew, by least relative errors, those of
-/// kernels that are nearly the fastest weighing most. Of held out problems, what is chosen takes 1.05 times the fastest's time in
-/// the geometric mean. Those of im2col by TF32, mma.sync and FFMA are estimates. A step of tiles is 128 bytes along a sum;
-/// TF32 has half as many terms in as many bytes, and half the rate.
+/// Fitted to the times on an H200 of problems that `heddle-bench cliffs --choices` drew, by least relative errors; those
+/// of kernels that are nearly the fastest weigh most. docs/notebook/rows.md says what the choice loses. The costs of
+/// im2col by TF32, mma.sync and FFMA are estimates. A step of tiles is 128 bytes along a sum; TF32 has half as many terms
+/// in as many bytes, and half the rate.
 inline constexpr auto kernel_costs = std::to_array<kernel_cost>({
     {"naive", 7.99, 5.29e5, 0.0409, 0.483},
     {"tiled", 9.36, 2.64e5, 1.24, 3.31},
