@@ -17,6 +17,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 /// relu(conv + bias) of dense images and filters.
@@ -25,7 +26,10 @@ namespace {
 
 struct problem {
     conv_shape shape;
+    heddle::precision precision = precision::fp32;
     std::uint64_t seed = 0;
+
+    [[nodiscard]] bool is_tf32() const { return precision == precision::tf32; }
 
     [[nodiscard]] std::int64_t channels_of_group() const { return shape.channels / shape.geometry.groups; }
     /// The terms of a sum.
@@ -37,10 +41,12 @@ struct problem {
 template <class T>
 struct operands {
     conv_shape s;
+    heddle::precision precision;
     operand<T> input, filters, bias, output;
 
     explicit operands(const problem& p)
         : s(p.shape),
+          precision(p.precision),
           input(1, s.input_size(), {}, p.seed),
           filters(1, s.filters_size(), {}, p.seed + 1),
           bias(1, s.filters, {}, p.seed + 2),
@@ -59,9 +65,11 @@ struct operands {
         return {.activation = matmul_activation::relu, .bias = bias.vector()};
     }
 
+    [[nodiscard]] conv_options options(std::string_view kernel = {}) const {
+        return {.geometry = s.geometry, .precision = precision, .kernel = kernel};
+    }
     void run(std::string_view kernel = {}) {
-        conv<T>(images(), all_filters(), results(), epilogue(), stream(),
-                {.geometry = s.geometry, .kernel = kernel});
+        conv<T>(images(), all_filters(), results(), epilogue(), stream(), options(kernel));
     }
 };
 
@@ -72,8 +80,8 @@ void add_expected(const problem& p, operands<T>& o, const std::vector<place>& pl
     const conv_shape& s = p.shape;
     const conv_geometry& g = s.geometry;
     const std::int64_t channels = p.channels_of_group(), of_group = s.filters / g.groups;
-    const double share = bounds::of_conv<T>(conv_algorithm::automatic, precision::fp32, s.filter_height,
-                                            s.filter_width, channels);
+    const double share =
+        bounds::of_conv<T>(conv_algorithm::automatic, p.precision, s.filter_height, s.filter_width, channels);
     for (const auto& [pixel, filter] : places) {
         const std::int64_t line = pixel / s.output_width(), x = pixel % s.output_width(),
                            y = line % s.output_height(), image = line / s.output_height();
@@ -105,11 +113,24 @@ void add_expected(const problem& p, operands<T>& o, const std::vector<place>& pl
     }
 }
 
+/// What a choice depends on, as benchmarks/tuning reads it.
+template <class T>
+std::string json_of(const problem& p) {
+    const conv_shape& s = p.shape;
+    const conv_geometry& g = s.geometry;
+    return fmt::format(
+        R"({{"type": "{}", "precision": "{}", "images": [{}, {}, {}, {}], "filters": [{}, {}, {}], )"
+        R"("stride": {}, "padding": {}, "dilation": {}, "groups": {}}})",
+        dtype<T>, to_string(p.precision), s.count, s.height, s.width, s.channels, s.filters, s.filter_height,
+        s.filter_width, g.stride.x, g.padding.left, g.dilation.x, g.groups);
+}
+
 /// Each kernel that can do it, by its name.
 template <class T>
-void add_choices(trial& t, const std::shared_ptr<operands<T>>& o) {
-    const conv_problem of = conv_problem_of<T>(o->images(), o->all_filters(), o->results(), o->epilogue(),
-                                               {.geometry = o->s.geometry});
+void add_choices(trial& t, const problem& p, const std::shared_ptr<operands<T>>& o) {
+    t.problem = json_of<T>(p);
+    const conv_problem of =
+        conv_problem_of<T>(o->images(), o->all_filters(), o->results(), o->epilogue(), o->options());
     for (const std::string_view kernel : conv_kernels())
         if (why_not(conv_algorithm::automatic, of, traits_of(current_device()), kernel).empty())
             t.peers.push_back({std::string(kernel), [o, kernel] { o->run(kernel); }, true, false});
@@ -121,12 +142,12 @@ trial prepare(const problem& p, bool with_choices) {
     trial t;
     t.reset = [o] { o->output.poison(); };
     t.call = [o] { o->run(); };
-    if (with_choices) add_choices(t, o);
+    if (with_choices) add_choices(t, p, o);
 #if HEDDLE_HAS_CUDNN && HEDDLE_HAS_CUDNN_FRONTEND
     if (!with_choices)
         t.add_peer("cudnn", [&] {
             const auto call =
-                best_cudnn_conv(p.shape, dtype<T>, temperature::cold,
+                best_cudnn_conv(p.shape, p.is_tf32() ? "tf32" : dtype<T>, temperature::cold,
                                 {o->input.data(), o->filters.data(), o->bias.data(), o->output.data()});
             return [o, call] { call(); };
         });
@@ -184,10 +205,11 @@ drawn_case draw(drawing& d) {
                memory(of.shape) <= most_bytes;
     });
     p = shaped(c.extents);
+    if (std::is_same_v<T, float> && d.one_in(2)) p.precision = precision::tf32;
     c.memory = memory(s);
     c.operations = operations(p);
     c.bytes = c.memory;
-    c.words = fmt::format("{} conv {}", dtype<T>, text(s));
+    c.words = fmt::format("{} conv {}", p.is_tf32() ? "tf32" : dtype<T>, text(s));
     c.prepare = [p] { return prepare<T>(p, false); };
     c.prepare_choices = [p] { return prepare<T>(p, true); };
     return c;
