@@ -1,43 +1,72 @@
 #pragma once
 
-#include "kernels/matmul/cost/cost.hpp"
-#include "kernels/matmul/facts.hpp"
 #include <heddle/device.hpp>
-#include <heddle/matmul.hpp>
+
+#include <nlohmann/json.hpp>
 
 #include <filesystem>
+#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace heddle::bench::tuning {
 
-/// The costs that plans of this program are made with.
-extern kernels::matmul::costs current;
+/// A number of the costs that the plans of this program are made with.
+struct number {
+    double* value;
+    std::optional<double> unused{};  ///< what it is where its row has no need of it: then it stays so
+};
+
+/// The numbers of a row, in the order of its struct: the first is its start.
+struct row_numbers {
+    std::string_view name;
+    std::vector<number> of;
+};
+
+struct card_number {
+    std::string_view name;
+    double* value;
+};
+
+/// By the costs of now. Takes a kernel's name.
+using plan_us = std::function<double(std::string_view kernel)>;
+
+/// An operation that chooses by costs, kernels/<name>/cost/<card>.hpp.
+struct operation {
+    std::string_view name;  ///< of its family in `heddle-bench cliffs`
+    std::vector<std::string_view> cards;
+    void (*begin)(std::string_view card);  ///< with the costs that stand
+    std::vector<row_numbers> (*rows)();
+    std::vector<card_number> (*of_card)();
+    /// `problem` is of a record of `heddle-bench cliffs --choices`.
+    plan_us (*plans_of)(const nlohmann::json& problem, const device_traits& device);
+};
+extern const operation matmul_operation, conv_operation;
 
 /// A kernel that `automatic` chooses from.
 struct choice {
-    std::string_view kernel;  ///< one of matmul_kernels()
+    std::string kernel;
     double measured_us = 0;
-    double predicted_us = 0;  ///< by `current`, with what is measured of an empty kernel
+    double predicted_us = 0;
 };
 
-/// A product of which all choices were timed.
-struct timed_product {
+/// A problem of which all choices were timed.
+struct timed_case {
     std::string name, words;
-    device_traits device;
-    matmul_problem problem;
+    plan_us us;
     std::vector<choice> choices = {};
     double best_us = 0;
 
-    void predict(choice& each) const;
+    void predict(choice& each) const { each.predicted_us = us(each.kernel); }
     /// The choice that is predicted to be the fastest.
     const choice& taken() const;
     double lost() const { return taken().measured_us / best_us - 1; }
 };
 
-/// Those of a record of `heddle-bench cliffs --choices`.
+/// Those of an operation in a record of `heddle-bench cliffs --choices`.
 /// @throws std::runtime_error  no such record
-std::vector<timed_product> read_products(const std::filesystem::path& record);
+std::vector<timed_case> read_cases(const operation& operation, const std::filesystem::path& record);
 
 }  // namespace heddle::bench::tuning

@@ -11,24 +11,22 @@
 namespace heddle::bench::tuning {
 namespace {
 
-using kernels::matmul::row_cost;
+/// A choice, of its problem.
+using place = std::pair<timed_case*, choice*>;
 
-/// A choice, of its product.
-using place = std::pair<timed_product*, choice*>;
-
-/// A number, the choices whose predictions it changes, and their products.
-struct number {
+/// A number, the choices whose predictions it changes, and their problems.
+struct fitted {
     double* value;
     std::vector<place> changes;
-    std::vector<timed_product*> products;
+    std::vector<timed_case*> problems;
 };
 
 void predict(std::span<const place> choices) {
-    for (const auto& [product, each] : choices) product->predict(*each);
+    for (const auto& [of, each] : choices) of->predict(*each);
 }
 
 /// How far predictions are off, as a logarithm: those of good choices above all.
-double distance(const timed_product& of) {
+double distance(const timed_case& of) {
     constexpr double far = 1;
     double counted = 0, distances = 0;
     for (const choice& each : of.choices) {
@@ -41,7 +39,7 @@ double distance(const timed_product& of) {
 
 /// What is lost by a choice that is drawn by the predictions: the better one looks, the likelier. So a number that gains
 /// nothing, but moves predictions to the right side, counts too.
-double loss(const timed_product& of) {
+double loss(const timed_case& of) {
     constexpr double width = 0.04, of_distance = 0.2;
     const double least = of.taken().predicted_us;
     double drawn = 0, lost = 0;
@@ -53,9 +51,9 @@ double loss(const timed_product& of) {
     return lost / drawn + of_distance * distance(of);
 }
 
-double loss(std::span<timed_product* const> of) {
+double loss(std::span<timed_case* const> of) {
     double sum = 0;
-    for (const timed_product* each : of) sum += loss(*each);
+    for (const timed_case* each : of) sum += loss(*each);
     return sum;
 }
 
@@ -63,61 +61,66 @@ double rounded(double value) {
     return std::strtod(fmt::format("{:.3g}", value).c_str(), nullptr);
 }
 
-std::vector<place> places_of(std::span<timed_product> products) {
+std::vector<place> places_of(std::span<timed_case> cases) {
     std::vector<place> all;
-    for (timed_product& product : products)
-        for (choice& each : product.choices) all.emplace_back(&product, &each);
+    for (timed_case& of : cases)
+        for (choice& each : of.choices) all.emplace_back(&of, &each);
     return all;
 }
 
-number number_of(double& value, const std::vector<place>& changes) {
-    number result{&value, changes, {}};
-    for (const auto& [product, each] : changes)
-        if (result.products.empty() || result.products.back() != product) result.products.push_back(product);
+fitted fitted_of(double* value, const std::vector<place>& changes) {
+    fitted result{value, changes, {}};
+    for (const auto& [of, each] : changes)
+        if (result.problems.empty() || result.problems.back() != of) result.problems.push_back(of);
     return result;
 }
 
-std::vector<number> numbers_of(kernels::matmul::costs& of, const std::vector<place>& all) {
-    std::vector<number> numbers;
-    for (row_cost& row : of.rows) {
-        const row_cost was = row;
-        row = {was.row, was.start_us + 1, was.around_us + 1, was.step_us + 1, was.alone_us + 1, 1e-3};
-        std::vector<place> changes;
-        for (const place& each : all) {
-            const double before = each.second->predicted_us;
-            predict(std::span(&each, 1));
-            if (each.second->predicted_us != before) changes.push_back(each);
-        }
-        row = was;
-        predict(changes);
-        for (double* value : {&row.step_us, &row.around_us, &row.start_us})
-            numbers.push_back(number_of(*value, changes));
-        if (row.of_memory_rate != 1) numbers.push_back(number_of(row.of_memory_rate, changes));
-        if (row.alone_us != 0) numbers.push_back(number_of(row.alone_us, changes));
+/// The choices that a row's numbers change are those that its start changes.
+std::vector<place> places_of(const row_numbers& row, const std::vector<place>& all) {
+    double& start_us = *row.of.front().value;
+    const double was = start_us;
+    start_us += 1;
+    std::vector<place> changes;
+    for (const place& each : all) {
+        const double before = each.second->predicted_us;
+        predict(std::span(&each, 1));
+        if (each.second->predicted_us != before) changes.push_back(each);
     }
-    for (const auto& [name, member] : members_of_card) numbers.push_back(number_of(of.*member, all));
+    start_us = was;
+    predict(changes);
+    return changes;
+}
+
+std::vector<fitted> numbers_of(const operation& operation, const std::vector<place>& all) {
+    std::vector<fitted> numbers;
+    for (const row_numbers& row : operation.rows()) {
+        const std::vector<place> changes = places_of(row, all);
+        for (const number& each : row.of)
+            if (*each.value != each.unused) numbers.push_back(fitted_of(each.value, changes));
+    }
+    for (const card_number& each : operation.of_card()) numbers.push_back(fitted_of(each.value, all));
     return numbers;
 }
 
 }  // namespace
 
-void fit(std::span<timed_product> to) {
-    constexpr double least_gain = 0.01;  // of all products together: less is chance
+void fit(const operation& operation, std::span<timed_case> to) {
+    constexpr double least_gain = 0.01;  // of all problems together: less is chance
     constexpr int most_passes = 12;
     const std::vector<place> all = places_of(to);
     predict(all);
-    const std::vector<number> numbers = numbers_of(current, all);
+    const std::vector<fitted> numbers = numbers_of(operation, all);
     for (int pass = 0; pass < most_passes; ++pass) {
         double gained = 0;
-        for (const number& each : numbers) {
+        for (const fitted& each : numbers) {
             double& value = *each.value;
-            const double was = value, before = loss(each.products);
+            const double was = value, before = loss(each.problems);
             double best = was, least = before;
             for (const double factor : {0.0, 0.5, 0.75, 0.9, 0.96, 0.99, 1.01, 1.04, 1.1, 1.3, 2.0}) {
                 value = rounded(was == 0 ? factor : was * factor);
                 if (value == was) continue;
                 predict(each.changes);
-                if (const double lost = loss(each.products); lost < least - least_gain) {
+                if (const double lost = loss(each.problems); lost < least - least_gain) {
                     least = lost;
                     best = value;
                 }
@@ -130,13 +133,13 @@ void fit(std::span<timed_product> to) {
     }
 }
 
-void predict(std::span<timed_product> products) {
-    predict(places_of(products));
+void predict(std::span<timed_case> cases) {
+    predict(places_of(cases));
 }
 
-void print_losses(std::string_view title, std::span<const timed_product> of) {
+void print_losses(std::string_view title, std::span<const timed_case> of) {
     double logarithms = 0, distances = 0;
-    for (const timed_product& each : of) {
+    for (const timed_case& each : of) {
         logarithms += std::log1p(each.lost());
         distances += distance(each);
     }
@@ -148,7 +151,7 @@ void print_losses(std::string_view title, std::span<const timed_product> of) {
                count;
     };
     fmt::print(
-        "{:20} {:4} products lose {:.2f} %; more than 3 %: {:.1f} %, 10 %: {:.1f} %, 25 %: {:.1f} %; "
+        "{:20} {:4} problems lose {:.2f} %; more than 3 %: {:.1f} %, 10 %: {:.1f} %, 25 %: {:.1f} %; "
         "predictions are off by {:.1f} %\n",
         title, of.size(), mean(logarithms), share_above(0.03), share_above(0.1), share_above(0.25),
         mean(distances));

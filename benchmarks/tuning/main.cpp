@@ -1,7 +1,5 @@
 #include "benchmarks/tuning/cases.hpp"
 #include "benchmarks/tuning/fit.hpp"
-#include "kernels/matmul/cost/h100.hpp"
-#include "kernels/matmul/cost/h200.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -11,17 +9,17 @@
 #include <cstdio>
 #include <exception>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
-// How matmul's costs come about: docs/tune-matmul.md.
+// How costs come about: docs/tune-costs.md.
 namespace heddle::bench::tuning {
 namespace {
 
-using kernels::matmul::row_cost;
-using products = std::vector<timed_product>;
+using cases = std::vector<timed_case>;
 
 /// With three digits, and an exponent as one writes it.
 std::string text(double value) {
@@ -30,37 +28,41 @@ std::string text(double value) {
     return result;
 }
 
-/// Without the last members, where they are as they begin.
-std::string text(const row_cost& c) {
-    std::string result =
-        fmt::format("{{\"{}\", {}, {}, {}", c.row, text(c.start_us), text(c.around_us), text(c.step_us));
-    if (c.alone_us != 0 || c.of_memory_rate != 1) result += ", " + text(c.alone_us);
-    if (c.of_memory_rate != 1) result += ", " + text(c.of_memory_rate);
+/// Without the last numbers, where they are unused.
+std::string text(const row_numbers& row) {
+    std::string result = fmt::format("{{\"{}\"", row.name), unused;
+    for (const number& each : row.of) {
+        unused += ", " + text(*each.value);
+        if (*each.value == each.unused) continue;
+        result += unused;
+        unused.clear();
+    }
     return result + "}";
 }
 
-/// Writes `current` into a header, in the place of the card's costs.
-void write(const std::string& path, const std::string& card) {
+/// Writes the costs of now into a header, in the place of the card's.
+void write(const operation& operation, const std::string& path, const std::string& card) {
     std::ifstream from(path);
     std::string header{std::istreambuf_iterator<char>(from), {}};
-    const std::string head = fmt::format("inline constexpr costs {} = ", card);
-    const std::size_t first = header.find(head), end = header.find("\n}", first);
-    if (end == header.npos) throw std::runtime_error(fmt::format("{} has no costs of {}", path, card));
-    std::string members = "    // start_us, around_us, step_us, alone_us, of_memory_rate\n    .rows = {{\n";
-    for (const row_cost& row : current.rows) members += fmt::format("        {},\n", text(row));
-    members += "    }},\n";
-    for (const auto& [name, member] : members_of_card)
-        members += fmt::format("    .{} = {},\n", name, text(current.*member));
-    header.replace(first, header.find('\n', end + 1) - first, fmt::format("{}{{\n{}}};", head, members));
+    const auto replace = [&](std::string_view head, std::string_view end, const std::string& by) {
+        const std::size_t first = header.find(head), last = header.find(end, first);
+        if (last == header.npos) throw std::runtime_error(fmt::format("{} has no costs of {}", path, card));
+        header.replace(first + head.size(), last - first - head.size(), by);
+    };
+    std::string rows = "\n";
+    for (const row_numbers& row : operation.rows()) rows += fmt::format("        {},\n", text(row));
+    replace(".rows = {{", "    }},", rows);
+    for (const card_number& each : operation.of_card())
+        replace(fmt::format(".{} = ", each.name), ",", text(*each.value));
     std::ofstream file(path);
     if (!(file << header).flush()) throw std::runtime_error(fmt::format("cannot write {}", path));
 }
 
 /// The worst first.
-void print_off(products& all) {
+void print_off(cases& all) {
     constexpr double least = 0.1;
-    std::ranges::sort(all, std::greater{}, &timed_product::lost);
-    for (const timed_product& of : all) {
+    std::ranges::sort(all, std::greater{}, &timed_case::lost);
+    for (const timed_case& of : all) {
         if (of.lost() < least) break;
         const choice& taken = of.taken();
         const choice& best = *std::ranges::min_element(of.choices, {}, &choice::measured_us);
@@ -70,8 +72,8 @@ void print_off(products& all) {
     }
 }
 
-products joined(const std::vector<products>& records, std::size_t without) {
-    products all;
+cases joined(const std::vector<cases>& records, std::size_t without) {
+    cases all;
     for (std::size_t i = 0; i < records.size(); ++i)
         if (i != without) std::ranges::copy(records[i], std::back_inserter(all));
     return all;
@@ -79,36 +81,40 @@ products joined(const std::vector<products>& records, std::size_t without) {
 
 int run(int count, char** arguments) {
     std::vector<std::string> paths;
-    std::string card = "h200", output;
-    CLI::App app("Fits the costs that matmul chooses by to measured times, or checks them.", "tune-matmul");
-    app.add_option("record", paths, "of heddle-bench cliffs --choices --only matmul")->required();
-    app.add_option("--card", card, "whose costs they are")->check(CLI::IsMember({"h100", "h200"}));
+    std::string name, card = "h200", output;
+    CLI::App app("Fits the costs that an operation chooses by to measured times, or checks them.",
+                 "tune-costs");
+    app.add_option("operation", name, "matmul or conv")->required()->check(CLI::IsMember({"matmul", "conv"}));
+    app.add_option("record", paths, "of heddle-bench cliffs --choices")->required();
+    app.add_option("--card", card, "whose costs they are");
     app.add_option("--output", output, "the header to write; without, the costs that stand are checked");
     CLI11_PARSE(app, count, arguments);
 
-    const kernels::matmul::costs stands = card == "h100" ? kernels::matmul::h100 : kernels::matmul::h200;
-    current = stands;
-    std::vector<products> records;
-    for (const std::string& path : paths) records.push_back(read_products(path));
-    products all = joined(records, records.size());
+    const operation& operation = name == "conv" ? conv_operation : matmul_operation;
+    if (std::ranges::find(operation.cards, card) == operation.cards.end())
+        throw std::runtime_error(fmt::format("{} has no costs of {}", name, card));
+    operation.begin(card);
+    std::vector<cases> records;
+    for (const std::string& path : paths) records.push_back(read_cases(operation, path));
+    cases all = joined(records, records.size());
     print_losses("as it stands", all);
     if (output.empty()) {
         print_off(all);
         return 0;
     }
-    products unseen;
+    cases unseen;
     for (std::size_t i = 0; records.size() > 1 && i < records.size(); ++i) {
-        current = stands;
-        products seen = joined(records, i);
-        fit(seen);
+        operation.begin(card);
+        cases seen = joined(records, i);
+        fit(operation, seen);
         predict(records[i]);
         std::ranges::copy(records[i], std::back_inserter(unseen));
     }
     if (!unseen.empty()) print_losses("fitted to the others", unseen);
-    current = stands;
-    fit(all);
+    operation.begin(card);
+    fit(operation, all);
     print_losses("fitted to all", all);
-    write(output, card);
+    write(operation, output, card);
     return 0;
 }
 
@@ -119,7 +125,7 @@ int main(int count, char** arguments) {
     try {
         return heddle::bench::tuning::run(count, arguments);
     } catch (const std::exception& error) {
-        fmt::print(stderr, "tune-matmul: {}\n", error.what());
+        fmt::print(stderr, "tune-costs: {}\n", error.what());
         return 2;
     }
 }

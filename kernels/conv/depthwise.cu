@@ -15,12 +15,12 @@
 // Filters of 3 x 3 and 5 x 5 taps at steps of 1 and 2, and of 7 x 7, are compiled for; of others each tap loads its
 // pixels anew. Needs one input and one output channel in each group, and few taps.
 
-#include "kernels/conv/cost/cost.hpp"
 #include "kernels/conv/depthwise_rows.cuh"
 #include "kernels/conv/depthwise_store.cuh"
 #include "kernels/conv/geometry.cuh"
 #include "kernels/conv/launch.hpp"
 #include "kernels/conv/plan/depthwise.hpp"
+#include "kernels/conv/plan/predict.hpp"
 #include "kernels/device/grid.hpp"
 #include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/predicated.cuh"
@@ -240,17 +240,17 @@ plan plan_depthwise(const conv_problem& problem, const device_traits& device) {
     const auto blocks_of = [&](std::int64_t images) {
         return divide_up(images * tiling.strips * tiling.runs, tiling.threads.y);
     };
-    static constexpr kernel_cost cost = cost_of("depthwise");
     constexpr std::int64_t slower_by_tap = 4;  // where the filter is not one that kernels are compiled for
     const std::int64_t sums = tiling.rows * depthwise_outputs(kernel) * kernel.packet;
     return {.blocks = {std::min(blocks_of(tiling.images), wanted), across},
             .threads = tiling.threads,
             .depthwise = kernel,
             .depthwise_tiling = tiling,
-            .us = us_of(cost, {.bytes = tensor_bytes(problem),
-                               .rounds = rounds_of(blocks_of(problem.output.count) * tiling.chunks, device),
-                               .steps = static_cast<double>(problem.filters.height * problem.filters.width *
-                                                            sums * (kernel.side > 1 ? 1 : slower_by_tap))})};
+            .us = predicted_us("depthwise", device,
+                               {.bytes = tensor_bytes(problem),
+                                .rounds = rounds_of(blocks_of(problem.output.count) * tiling.chunks, device),
+                                .steps = static_cast<double>(problem.filters.height * problem.filters.width *
+                                                             sums * (kernel.side > 1 ? 1 : slower_by_tap))})};
 }
 
 template <class In, class Out>

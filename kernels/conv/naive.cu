@@ -5,8 +5,8 @@
 // A warp's threads read one input element for all, and each a filter of its own: a load for every multiply-add, 32 cache lines
 // apart. Any shape, any address.
 
-#include "kernels/conv/cost/cost.hpp"
 #include "kernels/conv/naive.cuh"
+#include "kernels/conv/plan/predict.hpp"
 #include "kernels/device/grid.hpp"
 #include <heddle/types.hpp>
 
@@ -18,12 +18,12 @@ namespace heddle::kernels::conv {
 plan plan_naive(const conv_problem& problem, const device_traits& device) {
     const std::int64_t blocks =
         (output_pixels(problem) * problem.output.channels - 1) / naive_tile::threads + 1;
-    static constexpr kernel_cost cost = cost_of("naive");
     return {.blocks = {std::min(blocks, max_grid_x)},
             .threads = {naive_tile::threads},
-            .us = us_of(cost, {.bytes = tensor_bytes(problem),
-                               .rounds = rounds_of(blocks, device),
-                               .steps = static_cast<double>(depth(problem))})};
+            .us = predicted_us("naive", device,
+                               {.bytes = tensor_bytes(problem),
+                                .rounds = rounds_of(blocks, device),
+                                .steps = static_cast<double>(depth(problem))})};
 }
 
 template <class In, class Out>

@@ -8,7 +8,7 @@
 // hides, and the places in a row that are worked out for each of them. A tile lies in one group: few outputs in a group leave
 // most of it empty. Any shape, any address.
 
-#include "kernels/conv/cost/cost.hpp"
+#include "kernels/conv/plan/predict.hpp"
 #include "kernels/conv/tiled.cuh"
 #include "kernels/device/grid.hpp"
 #include <heddle/types.hpp>
@@ -19,12 +19,12 @@ namespace heddle::kernels::conv {
 
 plan plan_tiled(const conv_problem& problem, const device_traits& device) {
     const tiled_counts tiles(output_pixels(problem), outputs_of_a_group(problem), problem.geometry.groups);
-    static constexpr kernel_cost cost = cost_of("tiled");
     return {.blocks = {std::min(tiles.all(), max_grid_x)},
             .threads = {tiled_tile::threads},
-            .us = us_of(cost, {.bytes = tensor_bytes(problem),
-                               .rounds = rounds_of(tiles.all(), device),
-                               .steps = static_cast<double>(divide_up(depth(problem), tiled_tile::depth))})};
+            .us = predicted_us("tiled", device,
+                               {.bytes = tensor_bytes(problem),
+                                .rounds = rounds_of(tiles.all(), device),
+                                .steps = static_cast<double>(divide_up(depth(problem), tiled_tile::depth))})};
 }
 
 template <class In, class Out>

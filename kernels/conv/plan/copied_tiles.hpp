@@ -1,8 +1,8 @@
 #pragma once
 
-#include "kernels/conv/cost/cost.hpp"
 #include "kernels/conv/plan/mma_sync.hpp"
 #include "kernels/conv/plan/plan.hpp"
+#include "kernels/conv/plan/predict.hpp"
 #include <heddle/conv.hpp>
 #include <heddle/device.hpp>
 
@@ -20,7 +20,7 @@ plan copied_tiles(const conv_problem& p, const device_traits& device, std::size_
     result.blocks = {tiles};
     result.kernel = kernel;
     result.stores_packets = stores_in_packets(p);
-    result.us = us_of(costs_of<kernels>[kernel], {
+    result.us = predicted_us(cost_places<kernels>[kernel], device, {
         .bytes = tensor_bytes(p), .rounds = rounds_of(tiles, device), .steps = static_cast<double>(steps)
     });
     return result;

@@ -1,7 +1,7 @@
 #include "kernels/conv/plan/grouped.hpp"
 
-#include "kernels/conv/cost/cost.hpp"
 #include "kernels/conv/plan/plan.hpp"
+#include "kernels/conv/plan/predict.hpp"
 
 #include <cstdint>
 
@@ -29,15 +29,15 @@ plan planned(const conv_problem& p, const device_traits& device) {
         of_slab % 16 == 0 && of_pixel % 16 == 0 && lies_in(p.input, 16) && lies_in(p.filters, 8);
     result.stores_packets = has_packets(p.output, output_packet) && has_packets(p.residual, output_packet) &&
                             l.groups * l.outputs % output_packet == 0;
-    static constexpr kernel_cost cost =
-        cost_of(products == grouped_products::mma ? "grouped mma" : "grouped fma");
+    static constexpr cost_place cost = products == grouped_products::mma ? "grouped mma" : "grouped fma";
     const std::int64_t width = result.in_packets ? 16 / p.input.element_bytes : 1,
                        patch = std::int64_t{l.patch_height} * l.patch_width * l.groups * l.channels,
                        filters = std::int64_t{l.groups} * l.outputs * l.depth;
-    result.us = us_of(cost, {.bytes = tensor_bytes(p),
-                             .rounds = rounds_of(l.blocks(p.output.count), device),
-                             .steps = static_cast<double>(steps_of(l, products)),
-                             .staged = static_cast<double>(patch / width + filters)});
+    result.us = predicted_us(cost, device,
+                             {.bytes = tensor_bytes(p),
+                              .rounds = rounds_of(l.blocks(p.output.count), device),
+                              .steps = static_cast<double>(steps_of(l, products)),
+                              .staged = static_cast<double>(patch / width + filters)});
     return result;
 }
 

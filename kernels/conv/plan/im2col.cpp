@@ -1,8 +1,8 @@
 #include "kernels/conv/plan/im2col.hpp"
 
-#include "kernels/conv/cost/cost.hpp"
 #include "kernels/conv/plan/mma_sync.hpp"
 #include "kernels/conv/plan/plan.hpp"
+#include "kernels/conv/plan/predict.hpp"
 #include <heddle/types.hpp>
 
 #include <algorithm>
@@ -12,18 +12,19 @@ namespace heddle::kernels::conv {
 namespace {
 
 /// By what the product is multiplied.
-kernel_cost cost_for(const conv_problem& p, const device_traits& device) {
+cost_place cost_for(const conv_problem& p, const device_traits& device) {
     const bool is_hopper = device.compute_capability_major == 9 && device.compute_capability_minor == 0;
-    if (p.operands != element_type::f32) return is_hopper ? cost_of("im2col") : cost_of("im2col by mma.sync");
-    if (!is_hopper || p.precision == precision::ieee) return cost_of("im2col by FFMA");
-    return p.precision == precision::tf32 && lies_in(p, im2col_unit) ? cost_of("im2col of TF32")
-                                                                     : cost_of("im2col of float");
+    if (p.operands != element_type::f32)
+        return is_hopper ? cost_place("im2col") : cost_place("im2col by mma.sync");
+    if (!is_hopper || p.precision == precision::ieee) return "im2col by FFMA";
+    return p.precision == precision::tf32 && lies_in(p, im2col_unit) ? cost_place("im2col of TF32")
+                                                                     : cost_place("im2col of float");
 }
 
 /// A part of `pixels` is copied, and then multiplied in tiles whose steps multiprocessors share evenly.
 double part_us(const conv_problem& p, const plan& plan, std::int64_t pixels, const device_traits& device) {
     constexpr std::int64_t side = 64, least_steps = 8;
-    const kernel_cost of = cost_for(p, device);
+    const cost_place row = cost_for(p, device);
     const std::int64_t outputs = outputs_of_a_group(p);
     const auto elements = static_cast<double>(pixels * plan.window_stride),
                bytes = static_cast<double>(p.input.element_bytes),
@@ -31,20 +32,21 @@ double part_us(const conv_problem& p, const plan& plan, std::int64_t pixels, con
     const double share = static_cast<double>(pixels) / static_cast<double>(output_pixels(p));
     double us = 0;
     if (plan.copies && plan.in_packets)
-        us += us_of(of, {.bytes = 2 * elements * bytes + share * input_bytes(p) / groups});
+        us += predicted_us(row, device, {.bytes = 2 * elements * bytes + share * input_bytes(p) / groups});
     else if (plan.copies)
-        us += us_of(of, {.rounds = 1, .staged = elements});
+        us += predicted_us(row, device, {.rounds = 1, .staged = elements});
     const std::int64_t tiles = divide_up(pixels, side) * divide_up(outputs, side),
                        steps = divide_up(depth(p) * p.input.element_bytes, mma_row_bytes);
     const double rounds = rounds_of(tiles, device),
                  all = static_cast<double>(tiles) * static_cast<double>(steps);
-    return us + us_of(of, {.bytes = elements * bytes +
-                                    static_cast<double>(outputs) * static_cast<double>(depth(p)) * bytes +
-                                    pixel_bytes(p.output, static_cast<double>(pixels)) / groups,
-                           .rounds = rounds,
-                           .steps = std::max(all / device.sm_count,
-                                             static_cast<double>(std::min(steps, least_steps))) /
-                                    rounds});
+    return us + predicted_us(row, device,
+                             {.bytes = elements * bytes +
+                                       static_cast<double>(outputs) * static_cast<double>(depth(p)) * bytes +
+                                       pixel_bytes(p.output, static_cast<double>(pixels)) / groups,
+                              .rounds = rounds,
+                              .steps = std::max(all / device.sm_count,
+                                                static_cast<double>(std::min(steps, least_steps))) /
+                                       rounds});
 }
 
 }  // namespace

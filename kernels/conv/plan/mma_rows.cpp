@@ -1,8 +1,8 @@
 #include "kernels/conv/plan/mma_rows.hpp"
 
-#include "kernels/conv/cost/cost.hpp"
 #include "kernels/conv/plan/mma_sync.hpp"
 #include "kernels/conv/plan/plan.hpp"
+#include "kernels/conv/plan/predict.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -25,15 +25,15 @@ plan plan_mma_rows(const conv_problem& p, const device_traits& device) {
     result.blocks = {workers * across};
     result.stores_packets = lies_in(p.output, 16) && p.output.channels % 8 == 0;
     // A worker copies its filters once, and a patch for each of its tiles.
-    static constexpr kernel_cost cost = cost_of("mma_sync rows");
     const rows_layout layout(p);
     const std::int64_t patch = layout.patch_rows * layout.patch_width * layout.copies,
                        filters = outputs * layout.depth / 16;
-    result.us = us_of(cost, {.bytes = tensor_bytes(p),
-                             .rounds = rounds_of(tiles * across, device),
-                             .steps = static_cast<double>(layout.depth / 16 * outputs / rows_fewest_outputs),
-                             .staged = static_cast<double>(patch) +
-                                       static_cast<double>(filters * workers) / static_cast<double>(tiles)});
+    result.us = predicted_us("mma_sync rows", device,
+                             {.bytes = tensor_bytes(p),
+                              .rounds = rounds_of(tiles * across, device),
+                              .steps = static_cast<double>(layout.depth / 16 * outputs / rows_fewest_outputs),
+                              .staged = static_cast<double>(patch) +
+                                        static_cast<double>(filters * workers) / static_cast<double>(tiles)});
     return result;
 }
 

@@ -1,7 +1,7 @@
 #include "kernels/conv/plan/windows.hpp"
 
-#include "kernels/conv/cost/cost.hpp"
 #include "kernels/conv/plan/plan.hpp"
+#include "kernels/conv/plan/predict.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -30,7 +30,7 @@ plan plan_persistent(const conv_problem& p, const device_traits& device, std::si
                        .workers = workers,
                        .whole = tiles,
                        .streams = 0};
-    result.us = us_of(costs_of<persistent_kernels>[kernel], {
+    result.us = predicted_us(cost_places<persistent_kernels>[kernel], device, {
         .bytes = tensor_bytes(p), .rounds = static_cast<double>(divide_up(tiles, workers)),
         .steps = static_cast<double>(divide_up(steps, tile.blocks))
     });

@@ -4,7 +4,7 @@
 
 namespace heddle::kernels::matmul {
 
-/// Made by scripts/tune-matmul, which fits these numbers to the times of drawn products on an H200: docs/tune-matmul.md.
+/// Made by scripts/tune-costs, which fits these numbers to the times of drawn products on an H200: docs/tune-costs.md.
 inline constexpr costs h200 = {
     // start_us, around_us, step_us, alone_us, of_memory_rate
     .rows = {{
