@@ -10,8 +10,11 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
@@ -30,8 +33,12 @@ struct problem {
         return radius ? *radius : window_radius(gaussian_radius(sigma_x), gaussian_radius(sigma_y));
     }
     [[nodiscard]] double taps() const { return 2.0 * static_cast<double>(window().x + window().y + 1); }
-    [[nodiscard]] gaussian_blur_options options() const {
-        return {.radius = radius, .border = images.border, .exact = exact};
+    [[nodiscard]] gaussian_blur_options options(std::string_view kernel = {}) const {
+        return {.radius = radius, .border = images.border, .exact = exact, .kernel = kernel};
+    }
+    /// `automatic` may take it: its window is not exactly a Gaussian.
+    [[nodiscard]] bool may_be_decimated() const {
+        return !exact && !radius && std::min(sigma_x, sigma_y) >= 12;
     }
 };
 
@@ -40,8 +47,7 @@ template <class T>
 double bound(const problem<T>& p, const window_facts& exact, const std::vector<double>& taps_x,
              const std::vector<double>& taps_y) {
     double of_rung = 0;
-    const bool may_be_decimated = !p.exact && !p.radius && std::min(p.sigma_x, p.sigma_y) >= 12;
-    if (may_be_decimated) of_rung = bounds::of_decimated * most_of_pixels<T>();
+    if (p.may_be_decimated()) of_rung = bounds::of_decimated * most_of_pixels<T>();
     if (std::is_same_v<T, std::uint8_t>)
         of_rung = std::max(of_rung, bounds::of_whole_numbers(gaussian_blur_algorithm::automatic, taps_x,
                                                              taps_y, p.images.channels));
@@ -93,15 +99,28 @@ void add_npp_gauss(trial& t, const problem<T>& p, const std::shared_ptr<image_op
 }
 #endif
 
+/// Each kernel that can do it, by its name, but for the slowest.
 template <class T>
-trial prepare(const problem<T>& p) {
+void add_choices(trial& t, const problem<T>& p, const std::function<void(std::string_view)>& run) {
+    for (const std::string_view kernel : gaussian_blur_kernels()) {
+        if (kernel == "naive" || (kernel == "decimated" && !p.may_be_decimated())) continue;
+        t.add_peer(std::string(kernel), [&] {
+            run(kernel);  // it throws where it cannot
+            return [run, kernel] { run(kernel); };
+        });
+    }
+}
+
+template <class T>
+trial prepare(const problem<T>& p, bool with_choices) {
     const auto o = std::make_shared<image_operands<T, T>>(p.images, p.seed);
     const blur_sigma sigma(p.sigma_x, p.sigma_y);
     trial t;
     t.reset = [o] { o->destination.poison(); };
-    t.call = [p, o, sigma] {
-        gaussian_blur<T>(o->sources(), o->destinations(), sigma, stream(), p.options());
+    const auto run = [p, o, sigma](std::string_view kernel) {
+        gaussian_blur<T>(o->sources(), o->destinations(), sigma, stream(), p.options(kernel));
     };
+    t.call = [run] { run({}); };
     const std::vector<double> taps_x = bounds::gaussian(p.sigma_x, p.window().x);
     const std::vector<double> taps_y = bounds::gaussian(p.sigma_y, p.window().y);
     t.wrong = check_of(o, p.seed, [&](const image_view<const T>& image, const std::vector<pixel>& centres) {
@@ -110,7 +129,9 @@ trial prepare(const problem<T>& p) {
             expected.push_back({facts.sum, bound(p, facts, taps_x, taps_y)});
         return expected;
     });
-    if constexpr (!std::is_same_v<T, half>) {
+    if (with_choices) {
+        add_choices(t, p, run);
+    } else if constexpr (!std::is_same_v<T, half>) {
         add_npp_passes<T>(t, o, taps_x, taps_y);
 #if HEDDLE_HAS_NPP
         add_npp_gauss(t, p, o);
@@ -140,7 +161,8 @@ drawn_case draw(drawing& d) {
     c.words = fmt::format("{} gaussian_blur of {}, sigma {:.3g}{}{}{}", dtype<T>, to_string(p.images),
                           p.sigma_x, p.sigma_y == p.sigma_x ? "" : fmt::format(" by {:.3g}", p.sigma_y),
                           p.radius ? fmt::format(", radius {}", p.radius->x) : "", p.exact ? ", exact" : "");
-    c.prepare = [p] { return prepare(p); };
+    c.prepare = [p] { return prepare(p, false); };
+    c.prepare_choices = [p] { return prepare(p, true); };
     return c;
 }
 
