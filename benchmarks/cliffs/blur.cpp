@@ -99,9 +99,27 @@ void add_npp_gauss(trial& t, const problem<T>& p, const std::shared_ptr<image_op
 }
 #endif
 
+/// What a choice depends on, as benchmarks/tuning reads it.
+template <class T>
+std::string json_of(const problem<T>& p, image_operands<T, T>& o) {
+    const auto lie = [](const auto& images) {
+        return fmt::format("[{}, {}, {}]", reinterpret_cast<std::uintptr_t>(images.first.data) % 256,
+                           images.first.row_stride, images.stride);
+    };
+    const image_shape& s = p.images;
+    return fmt::format(
+        R"({{"type": "{}", "images": [{}, {}, {}, {}], "source": {}, "destination": {}, "sigma": [{}, {}], )"
+        R"("radius": [{}, {}], "border": "{}", "may_be_decimated": {}}})",
+        dtype<T>, s.count, s.height, s.width, s.channels, lie(o.sources()), lie(o.destinations()), p.sigma_x,
+        p.sigma_y, p.window().x, p.window().y, border_names[static_cast<std::size_t>(s.border)],
+        p.may_be_decimated());
+}
+
 /// Each kernel that can do it, by its name, but for the slowest.
 template <class T>
-void add_choices(trial& t, const problem<T>& p, const std::function<void(std::string_view)>& run) {
+void add_choices(trial& t, const problem<T>& p, const std::shared_ptr<image_operands<T, T>>& o,
+                 const std::function<void(std::string_view)>& run) {
+    t.problem = json_of(p, *o);
     for (const std::string_view kernel : gaussian_blur_kernels()) {
         if (kernel == "naive" || (kernel == "decimated" && !p.may_be_decimated())) continue;
         t.add_peer(std::string(kernel), [&] {
@@ -130,7 +148,7 @@ trial prepare(const problem<T>& p, bool with_choices) {
         return expected;
     });
     if (with_choices) {
-        add_choices(t, p, run);
+        add_choices(t, p, o, run);
     } else if constexpr (!std::is_same_v<T, half>) {
         add_npp_passes<T>(t, o, taps_x, taps_y);
 #if HEDDLE_HAS_NPP
