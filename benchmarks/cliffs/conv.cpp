@@ -125,14 +125,15 @@ std::string json_of(const problem& p) {
         s.filter_width, g.stride.x, g.padding.left, g.dilation.x, g.groups);
 }
 
-/// Each kernel that can do it, by its name.
+/// Each kernel that `automatic` may take, by its name.
 template <class T>
 void add_choices(trial& t, const problem& p, const std::shared_ptr<operands<T>>& o) {
     t.problem = json_of<T>(p);
     const conv_problem of =
         conv_problem_of<T>(o->images(), o->all_filters(), o->results(), o->epilogue(), o->options());
     for (const std::string_view kernel : conv_kernels())
-        if (why_not(conv_algorithm::automatic, of, traits_of(current_device()), kernel).empty())
+        if (kernel != to_string(conv_algorithm::wgmma) &&
+            why_not(conv_algorithm::automatic, of, traits_of(current_device()), kernel).empty())
             t.peers.push_back({std::string(kernel), [o, kernel] { o->run(kernel); }, true, false});
 }
 

@@ -45,6 +45,8 @@ std::vector<timed_case> read_cases(const operation& operation, const std::filesy
             if (!each.us) continue;
             for (const auto& [kernel, us] : of.at("all_us").items())
                 each.predict(each.choices.emplace_back(kernel, us));
+            std::erase_if(each.choices,
+                          [](const choice& c) { return c.predicted_us <= 0; });  // it has no cost
             each.best_us = std::ranges::min(each.choices, {}, &choice::measured_us).measured_us;
             all.push_back(std::move(each));
         }
