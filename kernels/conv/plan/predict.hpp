@@ -1,34 +1,18 @@
 #pragma once
 
 #include "kernels/conv/cost/h200.hpp"
+#include "kernels/device/cost_place.hpp"
 #include <heddle/device.hpp>
 
 #include <algorithm>
-#include <array>
-#include <cstddef>
 #include <cstdint>
-#include <string_view>
-#include <utility>
 
 /// What plans predict. Pure.
 namespace heddle::kernels::conv {
 
-/// The place of a row's cost, which is the same for each card. A name that has none does not compile.
-struct cost_place {
-    std::size_t at = 0;
-
-    consteval cost_place(std::string_view row) {
-        while (h200.rows.at(at).row != row) ++at;
-    }
-    consteval cost_place(const char* row) : cost_place(std::string_view(row)) {}
-};
-
-/// Those of all rows of a table.
+using cost_place = kernels::cost_place<h200>;
 template <const auto& kernels>
-inline constexpr auto cost_places = []<std::size_t... row>(std::index_sequence<row...>) {
-    return std::array{cost_place(kernels[row].name)...};
-}
-(std::make_index_sequence<kernels.size()>());
+inline constexpr auto& cost_places = kernels::cost_places<h200, kernels>;
 
 /// What a kernel does with a problem.
 struct work {

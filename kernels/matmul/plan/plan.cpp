@@ -19,10 +19,9 @@ plan plan_pipelined(const product_facts& p, const device_traits& device, std::si
 
 /// Its rows are persistent's tiles, by another schedule.
 const row_cost& cost_of_group(const costs& card, std::size_t kernel) {
-    static constexpr std::array places = {place_of_cost("persistent 128x256"),
-                                          place_of_cost("grouped 64x128")};
+    static constexpr std::array<cost_place<h200>, 2> places = {"persistent 128x256", "grouped 64x128"};
     static_assert(places.size() == grouped_kernels.size());
-    return card.rows[places[kernel]];
+    return cost_of(card, places[kernel]);
 }
 
 double whole_tile_us(const row_cost& row, std::int64_t k) {
@@ -54,7 +53,7 @@ plan plan_copied(const product_facts& p, const device_traits& device) {
 
 plan plan_warp_tiled(const product_facts& p, const device_traits& device) {
     const planning x(p, device);
-    return x.blocks(warp_tiled_kernel, x.costs.rows[place_of_cost(warp_tiled_kernel.name)], {}, false);
+    return x.blocks(warp_tiled_kernel, cost_of(x.costs, warp_tiled_kernel.name), {}, false);
 }
 
 plan plan_pipelined(const product_facts& p, const device_traits& device, std::size_t kernel) {
@@ -67,8 +66,8 @@ plan plan_split_k(const product_facts& p, const device_traits& device, std::size
 
 plan plan_tma_pipelined(const product_facts& p, const device_traits& device) {
     const planning x(p, device);
-    plan result = x.blocks(tma_pipelined_kernel, x.costs.rows[place_of_cost(tma_pipelined_kernel.name)], {},
-                           p.has_scratch);
+    plan result =
+        x.blocks(tma_pipelined_kernel, cost_of(x.costs, tma_pipelined_kernel.name), {}, p.has_scratch);
     x.add_copies(p.copies, result);
     return result;
 }
@@ -96,7 +95,7 @@ plan plan_thin(const product_facts& p, const device_traits& device, std::size_t 
 plan plan_tf32x3(const product_facts& p, const device_traits& device) {
     const planning x(p, device);
     constexpr block_kernel tile{"tf32x3", tf32x3_m, tf32x3_n, 2};
-    plan result = x.blocks(tile, x.costs.rows[place_of_cost(tile.name)],
+    plan result = x.blocks(tile, cost_of(x.costs, tile.name),
                            {.slower = p.lies_in_boxes ? 1 : x.costs.by_element}, false);
     return {.us = result.us};
 }
@@ -127,7 +126,7 @@ plan plan_skinny_float(const product_facts& p, const device_traits& device, std:
             .kernel = kernel,
             .parts = static_cast<int>(parts),
             .kept = static_cast<std::int64_t>(device.l2_bytes / sizeof(float)) / l2_share / (p.batches * x.n),
-            .us = x.us(x.costs.rows[place_of_cost("skinny 16x32")],
+            .us = x.us(cost_of(x.costs, "skinny 16x32"),
                        {.rounds = static_cast<double>(divide_up(p.batches * all, device.sm_count)),
                         .steps = static_cast<double>(steps) * step / around,
                         .bytes = x.moved_bytes,
@@ -148,7 +147,7 @@ plan plan_bf16x6(const product_facts& p, const device_traits& device, std::size_
 
 plan plan_fp16x3(const product_facts& p, const device_traits& device) {
     const planning x(p, device);
-    plan result = x.streamed(fp16x3_tile, x.costs.rows[place_of_cost("fp16x3")]);
+    plan result = x.streamed(fp16x3_tile, cost_of(x.costs, "fp16x3"));
     result.pieces_bytes = lay_out_split(x.m, fp16x3_tile.m, x.k, is_split_by_rows(p.a)).bytes +
                           lay_out_split(x.n, fp16x3_tile.n, x.k, !is_split_by_rows(p.b)).bytes;
     result.us +=

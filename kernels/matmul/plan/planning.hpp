@@ -1,31 +1,22 @@
 #pragma once
 
+#include "kernels/device/cost_place.hpp"
 #include "kernels/matmul/cost/h200.hpp"
 #include "kernels/matmul/plan/plan.hpp"
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
-#include <utility>
 
 /// What the plans are made of.
 namespace heddle::kernels::matmul {
 
-/// The place of a row's cost, which is the same for each card. One that has none does not compile.
-consteval std::size_t place_of_cost(std::string_view row) {
-    std::size_t place = 0;
-    while (h200.rows.at(place).row != row) ++place;
-    return place;
+/// A row's cost on a card, by its name or by its place in a table of kernels.
+inline const row_cost& cost_of(const costs& card, cost_place<h200> row) {
+    return card.rows[row.at];
 }
-/// What a row of a table costs on a card.
 template <const auto& rows>
 const row_cost& cost_of(const costs& card, std::size_t row) {
-    static constexpr auto places = []<std::size_t... i>(std::index_sequence<i...>) {
-        return std::array{place_of_cost(rows[i].name)...};
-    }
-    (std::make_index_sequence<rows.size()>());
-    return card.rows[places[row]];
+    return cost_of(card, cost_places<h200, rows>[row]);
 }
 
 /// How matrices that lie like C, `batch_stride` apart, are stored in packets of so many elements, by tiles whose rows are

@@ -151,7 +151,7 @@ plan plan_vector(const product_facts& p, const device_traits& device) {
     const bool in_packets = kind != vector_kind::elements && kind != vector_kind::odd_columns &&
                             a.alignment() >= tensor_alignment &&
                             begins_at_boxes(along_m ? a.col_stride : a.row_stride, a.element_bytes);
-    result.us = x.us(x.costs.rows[place_of_cost("vector")],
+    result.us = x.us(cost_of(x.costs, "vector"),
                      {.rounds = 1,
                       .steps = std::max(1.0, x.moved_bytes / std::max(1.0, blocks) / block_bytes),
                       .bytes = x.moved_bytes,
