@@ -99,20 +99,13 @@ template <class T>
 void heddle_row(const shape& s, std::string_view name, temperature temperature,
                 const gaussian_blur_options& options) {
     row<T>(s, name, temperature, [s, options] {
-        const gaussian_blur_problem problem{.width = s.width,
-                                            .height = s.height,
-                                            .channels = s.channels,
-                                            .radius = s.radius,
-                                            .sigma = s.sigma,
-                                            .type = pixel_type_of<T>,
-                                            .images = s.images,
-                                            .exact = options.exact};
+        gaussian_blur_options all = options;
+        all.radius = s.radius;
+        const gaussian_blur_problem problem =
+            gaussian_blur_problem_of<T>(images<const T>(nullptr, s), images<T>(nullptr, s), s.sigma, all);
         const std::int64_t scratch_bytes =
             gaussian_blur_workspace_bytes(problem, traits_of(current_device()), options.algorithm);
-        return [s, options, scratch = workspace(scratch_bytes, stream())](auto source,
-                                                                          auto destination) mutable {
-            gaussian_blur_options all = options;
-            all.radius = s.radius;
+        return [s, all, scratch = workspace(scratch_bytes, stream())](auto source, auto destination) mutable {
             all.workspace = scratch;
             gaussian_blur<T>(source, destination, s.sigma, stream(), all);
         };

@@ -1,12 +1,13 @@
 #pragma once
 
-#include "src/packets.hpp"
 #include "src/validate.hpp"
 #include <heddle/image.hpp>
+#include <heddle/tensor.hpp>
 #include <heddle/types.hpp>
 #include <heddle/view.hpp>
 
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -20,40 +21,43 @@ bool is_empty(const image_batch_view<T>& images) {
     return images.first.width == 0 || images.first.height == 0 || images.count == 0;
 }
 
-/// The largest power of two that divides so many bytes, up to those of a packet.
-constexpr int alignment_of(std::uint64_t bytes) {
-    const std::uint64_t bits = bytes | std::uint64_t{packet_bytes};
-    return static_cast<int>(bits & -bits);
+/// All that is asked of a batch's images but of their addresses.
+inline void validate_images(const char* operation, const char* name, const tensor_layout& images) {
+    const auto element_bytes = static_cast<std::size_t>(images.element_bytes);
+    require(images.width >= 0, operation, {name, "width"}, images.width, "zero or more");
+    require(images.height >= 0, operation, {name, "height"}, images.height, "zero or more");
+    require(images.channels >= 1 && images.channels <= 4, operation, {name, "channels"}, images.channels,
+            "1 to 4");
+    require(is_addressable(0, 0, images.width, images.channels, element_bytes), operation, {name, "width"},
+            images.width, "an extent whose bytes fit 63 bits");
+    const std::int64_t row = images.width * images.channels;
+    validate_bytes(operation, name, {images.height, images.row_stride, "height", "row_stride"},
+                   {row, 1, "width", "width"}, element_bytes);
+    require(images.height <= 1 || images.row_stride >= row, operation, {name, "row_stride"},
+            images.row_stride, "at least {} (width * channels)", row);
+    require(images.count >= 0, operation, {name, "count"}, images.count, "zero or more");
+    require(images.count <= 1 || images.image_stride >= 0, operation, {name, "stride"}, images.image_stride,
+            "zero or more");
+    validate_batch_bytes(operation, name, images.count, images.image_stride,
+                         images.height * images.row_stride + row, element_bytes);
 }
 
-/// The alignment of the steps, in bytes, from one row to the next and from one image to the next.
-template <class T>
-int alignment_of_steps(const image_batch_view<T>& images) {
-    const auto bytes = [](std::int64_t elements) { return static_cast<std::uint64_t>(elements) * sizeof(T); };
-    return alignment_of((images.first.height > 1 ? bytes(images.first.row_stride) : 0) |
-                        (images.count > 1 ? bytes(images.stride) : 0));
+/// Checks images that are written: no two may share an element. They lie one after another, or their rows side by
+/// side.
+inline void validate_apart(const char* operation, const char* name, const tensor_layout& images) {
+    if (images.count <= 1 || images.width == 0 || images.height == 0) return;
+    const std::int64_t row = images.width * images.channels;
+    const std::int64_t image = (images.height - 1) * images.row_stride + row;
+    const std::int64_t row_of_all = (images.count - 1) * images.image_stride + row;
+    const bool is_side_by_side = images.height > 1 && row_of_all <= images.row_stride;
+    require(images.image_stride >= image || (images.image_stride >= row && is_side_by_side), operation,
+            {name, "stride"}, images.image_stride, "at least {} (an image)", image);
 }
 
-/// The alignment of the places where rows begin, counted from an element of them.
-template <class T>
-int alignment_of_rows(const image_batch_view<T>& images, std::int64_t element = 0) {
-    const auto address = reinterpret_cast<std::uintptr_t>(images.first.data) +
-                         static_cast<std::uintptr_t>(element) * sizeof(T);
-    return alignment_of(address | static_cast<std::uint64_t>(alignment_of_steps(images)));
-}
-
-/// What a filter of images asks of them and of the region of the source that is wanted.
-template <class From, class To>
-void validate_images(const char* operation, const image_batch_view<const From>& source,
-                     const image_batch_view<To>& destination, const std::optional<image_region>& region) {
-    validate(operation, "source", source);
-    validate(operation, "destination", destination);
-    require(source.count == destination.count, operation, {"source", "count"}, source.count,
-            "{} (destination.count)", destination.count);
-    require(source.first.channels == destination.first.channels, operation, {"source", "channels"},
-            source.first.channels, "{} (destination.channels)", destination.first.channels);
+/// The region is inside of the source and of the destination's size.
+inline void validate_region(const char* operation, const char* name, const tensor_layout& source,
+                            const tensor_layout& destination, const std::optional<image_region>& region) {
     if (region) {
-        constexpr const char* name = "options.region";
         const auto require_inside = [&](const char* begin_name, const char* size_name, std::int64_t begin,
                                         std::int64_t size, std::int64_t all) {
             require(size >= 0 && size <= all, operation, {name, size_name}, size, "0 to {} (the source)",
@@ -61,18 +65,47 @@ void validate_images(const char* operation, const image_batch_view<const From>& 
             require(begin >= 0 && begin <= all - size, operation, {name, begin_name}, begin,
                     "0 to {} (inside of the source)", all - size);
         };
-        require_inside("x", "width", region->x, region->width, source.first.width);
-        require_inside("y", "height", region->y, region->height, source.first.height);
+        require_inside("x", "width", region->x, region->width, source.width);
+        require_inside("y", "height", region->y, region->height, source.height);
     }
-    const char* name = region ? "options.region" : "source";
-    const image_region wanted = region.value_or(image_region{0, 0, source.first.width, source.first.height});
-    require(wanted.width == destination.first.width, operation, {name, "width"}, wanted.width,
-            "{} (destination.width)", destination.first.width);
-    require(wanted.height == destination.first.height, operation, {name, "height"}, wanted.height,
-            "{} (destination.height)", destination.first.height);
+    const char* const wanted_name = region ? name : "source";
+    const image_region wanted = region.value_or(image_region{0, 0, source.width, source.height});
+    require(wanted.width == destination.width, operation, {wanted_name, "width"}, wanted.width,
+            "{} (destination.width)", destination.width);
+    require(wanted.height == destination.height, operation, {wanted_name, "height"}, wanted.height,
+            "{} (destination.height)", destination.height);
+}
+
+/// What a filter of images asks of how they lie and of the region of the source that is wanted.
+inline void validate_filtered(const char* operation, const tensor_layout& source,
+                              const tensor_layout& destination, const char* region_name,
+                              const std::optional<image_region>& region) {
+    require(source.count == destination.count, operation, {"source", "count"}, source.count,
+            "{} (destination.count)", destination.count);
+    require(source.channels == destination.channels, operation, {"source", "channels"}, source.channels,
+            "{} (destination.channels)", destination.channels);
+    validate_region(operation, region_name, source, destination, region);
     validate_apart(operation, "destination", destination);
-    require(!overlap(footprint_of(source), footprint_of(destination)), operation, "destination",
-            "a view that overlaps source", "memory apart from it");
+}
+
+template <class T>
+void validate_images(const char* operation, const char* name, const image_batch_view<T>& images,
+                     bool have_elements) {
+    validate_images(operation, name, layout_of(images));
+    if (have_elements && !is_empty(images)) validate_pointer(operation, name, images.first.data);
+}
+
+/// What a filter of images asks of them and of the region of the source that is wanted; where they have no elements, of their
+/// layouts alone.
+template <class From, class To>
+void validate_images(const char* operation, const image_batch_view<const From>& source,
+                     const image_batch_view<To>& destination, const std::optional<image_region>& region,
+                     bool have_elements = true) {
+    validate_images(operation, "source", source, have_elements);
+    validate_images(operation, "destination", destination, have_elements);
+    validate_filtered(operation, layout_of(source), layout_of(destination), "options.region", region);
+    require(!have_elements || !overlap(footprint_of(source), footprint_of(destination)), operation,
+            "destination", "a view that overlaps source", "memory apart from it");
 }
 
 template <class T>

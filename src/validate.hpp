@@ -40,16 +40,6 @@ footprint footprint_of(const image_batch_view<T>& batch) {
                         {{first.height, first.row_stride}, {batch.count, batch.stride}});
 }
 
-/// Where rows of all images stand side by side: the elements of such a row.
-template <class T>
-constexpr std::int64_t row_of_all(const image_batch_view<T>& batch) {
-    return (batch.count - 1) * batch.stride + batch.first.width * batch.first.channels;
-}
-template <class T>
-constexpr std::int64_t span_of(const image_view<T>& image) {
-    return (image.height - 1) * image.row_stride + image.width * image.channels;
-}
-
 template <class T>
 void validate_pointer(const char* operation, const char* name, const T* data) {
     require(data != nullptr, operation, {name, "data"}, "null", "a pointer to its elements");
@@ -132,21 +122,6 @@ void validate_disjoint(const char* operation, const char* name, const Written& w
             "a view that overlaps an operand", "memory apart from {}", other_name);
 }
 
-template <class T>
-void validate_layout(const char* operation, const char* name, const image_view<T>& image) {
-    require(image.width >= 0, operation, {name, "width"}, image.width, "zero or more");
-    require(image.height >= 0, operation, {name, "height"}, image.height, "zero or more");
-    require(image.channels >= 1 && image.channels <= 4, operation, {name, "channels"}, image.channels,
-            "1 to 4");
-    require(is_addressable(0, 0, image.width, image.channels, sizeof(T)), operation, {name, "width"},
-            image.width, "an extent whose bytes fit 63 bits");
-    validate_bytes(operation, name, {image.height, image.row_stride, "height", "row_stride"},
-                   {image.width * image.channels, 1, "width", "width"}, sizeof(T));
-    const std::int64_t row = image.width * image.channels;
-    require(image.height <= 1 || image.row_stride >= row, operation, {name, "row_stride"}, image.row_stride,
-            "at least {} (width * channels)", row);
-}
-
 /// Throws unless the bytes of a batch can be counted: `count` views, `stride` elements from one to the next, each of at most
 /// `span` elements from its first to its last.
 inline void validate_batch_bytes(const char* operation, const char* name, std::int64_t count,
@@ -155,35 +130,6 @@ inline void validate_batch_bytes(const char* operation, const char* name, std::i
     require(is_addressable(count, 1, 0, 0, element_bytes), operation, {name, "count"}, count,
             "an extent whose bytes fit 63 bits");
     require(false, operation, {name, "stride"}, stride, "a stride whose bytes fit 63 bits");
-}
-
-template <class T>
-void validate(const char* operation, const char* name, const image_view<T>& image) {
-    validate_layout(operation, name, image);
-    if (image.width > 0 && image.height > 0) validate_pointer(operation, name, image.data);
-}
-
-template <class T>
-void validate(const char* operation, const char* name, const image_batch_view<T>& batch) {
-    validate_layout(operation, name, batch.first);
-    require(batch.count >= 0, operation, {name, "count"}, batch.count, "zero or more");
-    require(batch.count <= 1 || batch.stride >= 0, operation, {name, "stride"}, batch.stride, "zero or more");
-    const image_view<T>& first = batch.first;
-    validate_batch_bytes(operation, name, batch.count, batch.stride,
-                         first.height * first.row_stride + first.width * first.channels, sizeof(T));
-    if (batch.count > 0) validate(operation, name, first);
-}
-
-/// Checks images that are written: no two may share an element. They lie one after another, or their rows side by
-/// side.
-template <class T>
-void validate_apart(const char* operation, const char* name, const image_batch_view<T>& batch) {
-    const image_view<T>& first = batch.first;
-    if (batch.count <= 1 || first.width == 0 || first.height == 0) return;
-    const bool steps_over_row = batch.stride >= first.width * first.channels;
-    const bool is_side_by_side = first.height > 1 && row_of_all(batch) <= first.row_stride;
-    require(batch.stride >= span_of(first) || (steps_over_row && is_side_by_side), operation,
-            {name, "stride"}, batch.stride, "at least {} (an image)", span_of(first));
 }
 
 /// What a function of a problem and a device asks of the device.

@@ -124,7 +124,8 @@ TEST(stream_device_traits, are_what_workspaces_are_for) {
     EXPECT_EQ(matmul_workspace_bytes<float>(a, a, m.matrix<float>(2), stream),
               matmul_workspace_bytes(matmul_problem_of<float>(a, a, m.matrix<float>(2)), device));
     EXPECT_EQ(gaussian_blur_workspace_bytes<float>(m.image<float>(0), m.image<float>(2), 2.0, stream),
-              gaussian_blur_workspace_bytes({.width = 128, .height = 128, .radius = 8, .sigma = 2}, device));
+              gaussian_blur_workspace_bytes(
+                  gaussian_blur_problem_of<float>(m.image<float>(0), m.image<float>(2), 2.0), device));
 }
 
 /// Addresses of operands larger than operand_memory, apart from one another.

@@ -1,3 +1,4 @@
+#include "tests/support/blurs.hpp"
 #include <heddle/heddle.hpp>
 
 #include <gtest/gtest.h>
@@ -158,12 +159,12 @@ TEST(unlisted_devices, runs_operations_on_vectors) {
 }
 
 TEST(unlisted_devices, runs_filters_of_images) {
-    using problem = gaussian_blur_problem;
+    using problem = test::blur_of_images;
     std::vector<problem> all = {{1, 1}, {37, 5}, {1920, 1080}, {4096, 4096}, {1 << 20, 3}};
     also(all, &problem::channels, {2, 3, 4});
     also(all, &problem::type, {pixel_type::u8, pixel_type::u16, pixel_type::f16});
     also(all, [](auto& p) { p.images = 7, p.exact = true; });
-    also(all, [](auto& p) { p.in_vectors = p.in_words = false, p.border = border::wrap; });
+    also(all, [](auto& p) { p.begin = test::rows_at::single_elements, p.border = border::wrap; });
     std::vector<problem> wide = all;
     also(all, &problem::radius, {1, {2, 5}, 5, 8, {16, 9}, 40, {255, 3}, 300, 1000});
     also(wide, &problem::radius, {1001, {2, 5000}});

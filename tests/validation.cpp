@@ -1,4 +1,5 @@
 #include "tests/matmul/problems.hpp"
+#include "tests/support/blurs.hpp"
 #include "tests/support/images.hpp"
 #include "tests/support/provoked.hpp"
 #include <heddle/heddle.hpp>
@@ -230,8 +231,8 @@ std::vector<pure_function> pure_functions() {
     });
     add("select", [](size n, device d) { return select(transpose_problem{{n, 2}, {2, n}}, d); });
     add("select", [](size n, device d) { return select(random_problem{{n, 2}}, d); });
-    add("select", [](size n, device d) { return select(gaussian_blur_problem{n, 2}, d); });
-    add("select", [](size n, device d) { return select(gaussian_blur_problem{2, n}, d); });
+    add("select", [](size n, device d) { return select(test::blur_of_images{n, 2}, d); });
+    add("select", [](size n, device d) { return select(test::blur_of_images{2, n}, d); });
     for (const element_type type : {element_type::f32, element_type::f16}) {
         add("select", [=](size n, device d) { return select(test::product{n, n, n, type}, d); });
         add("select", [=](size n, device d) { return select(test::product{2, 2, n, type}, d); });
@@ -266,7 +267,7 @@ std::vector<pure_function> pure_functions() {
     }
     for (const gaussian_blur_algorithm each : gaussian_blur_algorithms())
         add("gaussian_blur_workspace_bytes", [=](size n, device d) {
-            return gaussian_blur_workspace_bytes({2, n}, d, each);
+            return gaussian_blur_workspace_bytes(test::blur_of_images{2, n}, d, each);
         });
     add("image_filter_workspace_bytes", [](size n, device d) {
         return image_filter_workspace_bytes({n, 2}, d);

@@ -229,9 +229,8 @@ image gpu::blur(const work& work) {
     const auto view = [&](auto& buffer) {
         return heddle::image_view{buffer.data(), photo.width, photo.height, photo.channels};
     };
-    const heddle::gaussian_blur_problem problem{photo.width,    photo.height,
-                                                photo.channels, heddle::gaussian_radius(work::sigma),
-                                                work::sigma,    heddle::pixel_type::u8};
+    const auto problem =
+        heddle::gaussian_blur_problem_of<std::uint8_t>(view(source), view(destination), work::sigma);
     heddle::workspace workspace(heddle::gaussian_blur_workspace_bytes(problem, device_), stream_);
 
     const times seconds = run(

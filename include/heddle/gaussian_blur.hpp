@@ -3,6 +3,7 @@
 #include <heddle/device.hpp>
 #include <heddle/image.hpp>
 #include <heddle/scratch.hpp>
+#include <heddle/tensor.hpp>
 #include <heddle/types.hpp>
 #include <heddle/view.hpp>
 
@@ -48,6 +49,7 @@ struct blur_sigma {
 
     constexpr blur_sigma(double both) : x(both), y(both) {}
     constexpr blur_sigma(double along_x, double along_y) : x(along_x), y(along_y) {}
+    bool operator==(const blur_sigma&) const = default;
 };
 
 /// A window is 2 * x + 1 pixels wide and 2 * y + 1 high. One number stands for both.
@@ -86,43 +88,52 @@ struct gaussian_blur_options {
     heddle::scratch scratch = heddle::scratch::pool;
 };
 
-/// What the choice of a rung depends on. Width and height are the destination's.
+/// A blur without its memory: what its plan depends on. gaussian_blur_problem_of() makes it.
 struct gaussian_blur_problem {
-    std::int64_t width = 0;
-    std::int64_t height = 0;
-    std::int64_t channels = 1;
+    tensor_layout source{.channels = 1}, destination{.channels = 1};
+    pixel_type type = pixel_type::f32;
+    /// The weights beyond it are 0 in float, or were not asked for.
     window_radius radius = 0;
     blur_sigma sigma = 1;
-    pixel_type type = pixel_type::f32;
-    std::int64_t images = 1;
-    bool exact = false;
-    /// Whether the rows and images of source and destination lie multiples of 4 bytes apart, and the destination
-    /// begins at one.
-    bool in_words = true;
-    /// Whether the source begins at a multiple of 16 bytes, and its rows and images lie multiples of them apart.
-    bool in_vectors = true;
     heddle::border border = heddle::border::replicate;
+    /// The part of the source that the destination is the blur of. Not given: the whole.
+    std::optional<image_region> region{};
+    bool exact = false;
     /// Scratch memory is there: given, or from the pool. Without it no rung takes some problems of radii above 1000.
     bool has_scratch = true;
+
+    bool operator==(const gaussian_blur_problem&) const = default;
 };
 
+/// The problem of a call of gaussian_blur() with these arguments. What the views point to is not read; they may be null.
+/// @throws invalid_argument  as gaussian_blur(), but for pointers and overlaps
+template <class T>
+gaussian_blur_problem gaussian_blur_problem_of(image_batch_view<const std::type_identity_t<T>> sources,
+                                               image_batch_view<T> destinations, blur_sigma sigma,
+                                               const gaussian_blur_options& options = {});
+template <class T>
+gaussian_blur_problem gaussian_blur_problem_of(image_view<const std::type_identity_t<T>> source,
+                                               image_view<T> destination, blur_sigma sigma,
+                                               const gaussian_blur_options& options = {}) {
+    return gaussian_blur_problem_of<T>(image_batch_view<const T>{source}, image_batch_view<T>{destination},
+                                       sigma, options);
+}
+
 /// The rung that `automatic` stands for. Pure.
-/// @throws invalid_argument  a negative width, height or number of images; more than 2^58 values between two
-///                           passes, of height + 2 * radius.y rows an image; a radius not 0 to 2^28; channels not
-///                           1 to 4; sigma not positive and finite; an unknown type or border; device.sm_count
-///                           below 1
+/// @throws invalid_argument  a problem that gaussian_blur_problem_of() does not make; more than 2^58 values between two
+///                           passes, of height + 2 * radius.y rows an image; device.sm_count below 1
 /// @throws unsupported       there is no scratch memory, and no rung does without
 gaussian_blur_algorithm select(const gaussian_blur_problem& problem, const device_traits& device);
 
-/// Why a rung, or this kernel of it, cannot run a problem on a device, as `unsupported` says it of images that lie as is best
-/// for it; empty where it can, and of `automatic`. Pure.
+/// Why a rung, or this kernel of it, cannot run a problem on a device, as `unsupported` says it; empty where it can, and of
+/// `automatic`. Pure.
 /// @throws invalid_argument  as select(), and for an unknown algorithm or kernel
 std::string why_not(gaussian_blur_algorithm algorithm, const gaussian_blur_problem& problem,
                     const device_traits& device, std::string_view kernel = {});
 
-/// The workspace, in bytes, with which this rung can run this problem; 0 where it needs none or cannot run it. It is enough for
-/// a region at any place of any source whose rows have at most 2^29
-/// values; a blur of whole images may need up to 2 * radius.y rows less. Pure.
+/// The workspace, in bytes, with which this rung can run this problem; 0 where it needs none or cannot run it. A rung
+/// that is named takes no more for a region of this size at another place of the source. problem.has_scratch counts for
+/// nothing. Pure.
 /// @throws invalid_argument  as select(), and for an unknown algorithm
 std::int64_t gaussian_blur_workspace_bytes(
     const gaussian_blur_problem& problem, const device_traits& device,

@@ -22,6 +22,8 @@ struct image_region {
     std::int64_t y = 0;
     std::int64_t width = 0;
     std::int64_t height = 0;
+
+    bool operator==(const image_region&) const = default;
 };
 
 /// The types of an image's values.

@@ -71,7 +71,8 @@ template <class T>
 filter_view(T*, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t,
             std::int64_t) -> filter_view<T>;
 
-/// A tensor without its memory: how it lies. Of filters the count is that of their outputs. layout_of() makes it.
+/// A tensor, filters or a batch of images without their memory: how they lie. Of filters the count is that of their outputs.
+/// layout_of() makes it.
 struct tensor_layout {
     std::int64_t count = 0;
     std::int64_t height = 0;
@@ -100,6 +101,12 @@ template <class T>
 tensor_layout layout_of(const filter_view<T>& f) {
     return layout_of(tensor_view<T>{f.data, f.outputs, f.height, f.width, f.channels, f.col_stride,
                                     f.row_stride, f.output_stride});
+}
+template <class T>
+tensor_layout layout_of(const image_batch_view<T>& images) {
+    const image_view<T>& first = images.first;
+    return layout_of(tensor_view<T>{first.data, images.count, first.height, first.width, first.channels,
+                                    first.channels, first.row_stride, images.stride});
 }
 
 }  // namespace heddle

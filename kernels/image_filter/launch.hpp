@@ -1,8 +1,10 @@
 #pragma once
 
 #include "kernels/device/launch.hpp"
+#include "kernels/device/layout.hpp"
 #include <heddle/device.hpp>
 #include <heddle/image.hpp>
+#include <heddle/tensor.hpp>
 #include <heddle/view.hpp>
 
 #include <cuda_runtime_api.h>
@@ -25,6 +27,12 @@ struct arguments {
     heddle::border border;
     T border_value;
 };
+
+/// Whether rows of all images begin at multiples of quads of values, counted from a value of theirs.
+constexpr bool has_quads(const tensor_layout& images, std::int64_t first_value) {
+    constexpr std::int64_t quad = 4;
+    return alignment_of_rows(images, first_value) >= quad * images.element_bytes;
+}
 
 /// What the choice of a rung depends on. Width and height are the destination's.
 struct problem {

@@ -19,11 +19,12 @@
 #include "kernels/device/ptx/grid_dependency.cuh"
 #include "kernels/device/ptx/sync.cuh"
 #include "kernels/device/ptx/warpgroup.cuh"
+#include "kernels/separable_filter/facts.hpp"
 #include "kernels/separable_filter/fused_chains.cuh"
 #include "kernels/separable_filter/launch.hpp"
 #include "kernels/separable_filter/pixel.cuh"
 #include "kernels/separable_filter/plan/grids.hpp"
-#include "kernels/separable_filter/plan/problem.hpp"
+#include "kernels/separable_filter/plan/window.hpp"
 #include "kernels/separable_filter/tuning/tuning.hpp"
 
 #include <algorithm>
@@ -185,7 +186,7 @@ __global__ void __launch_bounds__(lanes* chain<radius>::max_warps, 1)
 }
 
 template <int radius>
-fused_chains_plan plan_of(const problem& p, const device_traits& device) {
+fused_chains_plan plan_of(const filter_facts& p, const device_traits& device) {
     using chain = chains::chain<radius>;
     const std::int64_t strips = divide_up(p.width, chain::columns);
     // As many warps to a block as shared memory holds, but fewer where multiprocessors would go without.
@@ -243,7 +244,7 @@ void with_chain(std::int64_t radius, Function function) {
 
 }  // namespace
 
-fused_chains_plan plan_fused_chains(const problem& p, const device_traits& device) {
+fused_chains_plan plan_fused_chains(const filter_facts& p, const device_traits& device) {
     fused_chains_plan plan{};
     with_chain(p.radius.x, [&]<int radius>() { plan = plan_of<radius>(p, device); });
     return plan;

@@ -5,7 +5,7 @@
 #include "kernels/device/vector.cuh"
 #include "kernels/separable_filter/launch.hpp"
 #include "kernels/separable_filter/pixel.cuh"
-#include "kernels/separable_filter/plan/problem.hpp"
+#include "kernels/separable_filter/plan/window.hpp"
 #include <heddle/image.hpp>
 
 #include <cstdint>

@@ -17,11 +17,12 @@
 #include "kernels/device/ptx/mbarrier.cuh"
 #include "kernels/device/ptx/sync.cuh"
 #include "kernels/device/vector.cuh"
+#include "kernels/separable_filter/facts.hpp"
 #include "kernels/separable_filter/fused_ring.cuh"
 #include "kernels/separable_filter/launch.hpp"
 #include "kernels/separable_filter/pixel.cuh"
 #include "kernels/separable_filter/plan/grids.hpp"
-#include "kernels/separable_filter/plan/problem.hpp"
+#include "kernels/separable_filter/plan/window.hpp"
 #include "kernels/separable_filter/tuning/tuning.hpp"
 
 #include <algorithm>
@@ -126,7 +127,7 @@ __global__ void __launch_bounds__(tile<radius>::max_threads, 2)
 }
 
 /// Lays out blocks of a kernel whose window is compiled in, or of the one for any window.
-ring_layout lay_out(const problem& p, bool is_compiled, int max_strip) {
+ring_layout lay_out(const filter_facts& p, bool is_compiled, int max_strip) {
     const auto channels = static_cast<int>(p.channels), value_bytes = p.value_bytes();
     const auto radius_x = static_cast<int>(p.radius.x), radius_y = static_cast<int>(p.radius.y);
     const int packet = max_vector_bytes / value_bytes;
@@ -159,7 +160,7 @@ std::int64_t bytes_of_half(const device_traits& device) {
 }
 
 /// The widest strips of which an SM holds two blocks, or else the narrowest.
-ring_layout lay_out_any(const problem& p, const device_traits& device) {
+ring_layout lay_out_any(const filter_facts& p, const device_traits& device) {
     constexpr int min_strip = 64;
     for (int strip = tile<any_radius>::strip;; strip /= 2) {
         const ring_layout l = lay_out(p, false, strip);
@@ -171,7 +172,7 @@ constexpr int first_compiled_radius(pixel_type type) {
     return max_register_radius(type, 1) + 1;
 }
 
-bool may_be_compiled(const problem& p) {
+bool may_be_compiled(const filter_facts& p) {
     return p.channels == 1 && p.has_one_radius_up_to(max_compiled_radius) &&
            p.radius.x >= first_compiled_radius(p.type);
 }
@@ -218,11 +219,11 @@ void launch_compiled(const fused_ring_plan& plan, const arguments<T>& a, cudaStr
 
 }  // namespace
 
-std::int64_t shared_bytes_of_ring(const problem& p, const device_traits& device) {
+std::int64_t shared_bytes_of_ring(const filter_facts& p, const device_traits& device) {
     return lay_out_any(p, device).bytes;
 }
 
-fused_ring_plan plan_fused_ring(const problem& p, const device_traits& device) {
+fused_ring_plan plan_fused_ring(const filter_facts& p, const device_traits& device) {
     using compiled = tile<max_compiled_radius>;
     using any = tile<any_radius>;
     ring_layout l = lay_out(p, true, compiled::strip);

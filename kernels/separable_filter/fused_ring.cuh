@@ -9,7 +9,7 @@
 #include "kernels/separable_filter/launch.hpp"
 #include "kernels/separable_filter/pixel.cuh"
 #include "kernels/separable_filter/plan/fused.hpp"
-#include "kernels/separable_filter/plan/problem.hpp"
+#include "kernels/separable_filter/plan/window.hpp"
 #include <heddle/image.hpp>
 
 #include <algorithm>

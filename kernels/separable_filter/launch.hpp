@@ -2,13 +2,14 @@
 
 #include "kernels/device/launch.hpp"
 #include "kernels/separable_filter/decimated/decimated.hpp"
+#include "kernels/separable_filter/facts.hpp"
 #include "kernels/separable_filter/plan/fused.hpp"
 #include "kernels/separable_filter/plan/grids.hpp"
 #include "kernels/separable_filter/plan/mma_xy.hpp"
-#include "kernels/separable_filter/plan/problem.hpp"
 #include "kernels/separable_filter/plan/small_windows.hpp"
 #include "kernels/separable_filter/plan/two_passes.hpp"
 #include "kernels/separable_filter/plan/wgmma_xy.hpp"
+#include "kernels/separable_filter/plan/window.hpp"
 #include <heddle/device.hpp>
 #include <heddle/view.hpp>
 
@@ -124,36 +125,36 @@ void launch_batch(const kernel_grid& grid, std::int64_t images, void (*kernel)(P
 // takes the plan of its arguments' problem.
 
 /// Needs tables of both taps.
-naive_plan plan_naive(const problem& problem, const device_traits& device);
+naive_plan plan_naive(const filter_facts& facts, const device_traits& device);
 template <class T>
 void launch_naive(const naive_plan& plan, const arguments<T>& arguments, cudaStream_t stream);
 
-two_pass_plan plan_separable(const problem& problem, const device_traits& device);
+two_pass_plan plan_separable(const filter_facts& facts, const device_traits& device);
 template <class T>
 void launch_separable(const two_pass_plan& plan, const arguments<T>& arguments, cudaStream_t stream);
 
 /// The first pass of shared_memory and register_window: into arguments::intermediate. These need tables of taps; the
 /// shared memory of a block has to hold a row's window, and of shared_memory a column's.
-std::int64_t shared_bytes_along_x(const problem& problem);
-std::int64_t shared_bytes_along_y(const problem& problem);
-kernel_grid grid_along_x(const problem& problem, const intermediate_image& between,
+std::int64_t shared_bytes_along_x(const filter_facts& facts);
+std::int64_t shared_bytes_along_y(const filter_facts& facts);
+kernel_grid grid_along_x(const filter_facts& facts, const intermediate_image& between,
                          const device_traits& device);
 template <class T>
 void launch_along_x(const two_pass_plan& plan, const arguments<T>& arguments, cudaStream_t stream);
 
-two_pass_plan plan_shared_memory(const problem& problem, const device_traits& device);
+two_pass_plan plan_shared_memory(const filter_facts& facts, const device_traits& device);
 template <class T>
 void launch_shared_memory(const two_pass_plan& plan, const arguments<T>& arguments, cudaStream_t stream);
 
 inline constexpr int max_window_radius = 16;  ///< of register_window, along y
-two_pass_plan plan_register_window(const problem& problem, const device_traits& device);
+two_pass_plan plan_register_window(const filter_facts& facts, const device_traits& device);
 template <class T>
 void launch_register_window(const two_pass_plan& plan, const arguments<T>& arguments, cudaStream_t stream);
 
 inline constexpr int max_ring_radius = 255;
 /// What a block of the ring takes of shared memory, which has to hold it, of radii up to max_ring_radius.
-std::int64_t shared_bytes_of_ring(const problem& problem, const device_traits& device);
-fused_ring_plan plan_fused_ring(const problem& problem, const device_traits& device);
+std::int64_t shared_bytes_of_ring(const filter_facts& facts, const device_traits& device);
+fused_ring_plan plan_fused_ring(const filter_facts& facts, const device_traits& device);
 template <class T>
 void launch_fused_ring(const fused_ring_plan& plan, const arguments<T>& arguments, cudaStream_t stream);
 
@@ -167,7 +168,7 @@ void launch_fused_strips(const fused_strips_plan& own, const arguments<T>& a, cu
 
 /// Needs one channel of float; one radius above that of tiles and up to that of registers; and rows of the source, from the
 /// region's place on, and of the destination that start at multiples of 16 bytes.
-fused_chains_plan plan_fused_chains(const problem& problem, const device_traits& device);
+fused_chains_plan plan_fused_chains(const filter_facts& facts, const device_traits& device);
 void launch_fused_chains(const fused_chains_plan& plan, const arguments<float>& arguments,
                          cudaStream_t stream);
 
@@ -184,8 +185,8 @@ void launch_mma_xy_by_channel(const mma_xy_by_channel_plan& plan, const argument
                               cudaStream_t stream);
 
 /// What decimated needs and lacks, to stay within its bound of error; empty where it can run.
-std::string_view decimated_needs(const problem& problem, const device_traits& device);
-decimated_plan plan_decimated(const problem& problem, const device_traits& device);
+std::string_view decimated_needs(const filter_facts& facts, const device_traits& device);
+decimated_plan plan_decimated(const filter_facts& facts, const device_traits& device);
 template <class T>
 void launch_decimated(const decimated_plan& plan, const arguments<T>& arguments, cudaStream_t stream);
 

@@ -23,8 +23,8 @@
 #include "kernels/separable_filter/launch.hpp"
 #include "kernels/separable_filter/pixels.cuh"
 #include "kernels/separable_filter/plan/grids.hpp"
-#include "kernels/separable_filter/plan/problem.hpp"
 #include "kernels/separable_filter/plan/small_windows.hpp"
+#include "kernels/separable_filter/plan/window.hpp"
 #include "kernels/separable_filter/whole_weights.hpp"
 
 #include <cstdint>

@@ -9,6 +9,7 @@
 #include "kernels/device/border.cuh"
 #include "kernels/device/grid.hpp"
 #include "kernels/device/launch.hpp"
+#include "kernels/separable_filter/facts.hpp"
 #include "kernels/separable_filter/launch.hpp"
 #include "kernels/separable_filter/pixel.cuh"
 
@@ -56,7 +57,7 @@ __global__ void __launch_bounds__(tile::threads) naive(const __grid_constant__ a
 
 }  // namespace
 
-naive_plan plan_naive(const problem& p, const device_traits&) {
+naive_plan plan_naive(const filter_facts& p, const device_traits&) {
     return {{.blocks = {divide_up(p.row_values(), tile::threads), std::min(p.height * p.images, max_grid_y)},
              .threads = {tile::threads}}};
 }

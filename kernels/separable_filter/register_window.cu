@@ -14,9 +14,10 @@
 #include "kernels/device/grid.hpp"
 #include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/sync.cuh"
+#include "kernels/separable_filter/facts.hpp"
 #include "kernels/separable_filter/launch.hpp"
 #include "kernels/separable_filter/pixel.cuh"
-#include "kernels/separable_filter/plan/problem.hpp"
+#include "kernels/separable_filter/plan/window.hpp"
 
 #include <algorithm>
 
@@ -77,7 +78,7 @@ __global__ void __launch_bounds__(tile::threads)
 
 }  // namespace
 
-two_pass_plan plan_register_window(const problem& p, const device_traits& device) {
+two_pass_plan plan_register_window(const filter_facts& p, const device_traits& device) {
     const intermediate_image between = intermediate_of(p);
     const std::int64_t tiles = divide_up(p.height, tile::rows) * p.images;
     return {.between = between,

@@ -12,6 +12,7 @@
 #include "kernels/device/grid.hpp"
 #include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/sync.cuh"
+#include "kernels/separable_filter/facts.hpp"
 #include "kernels/separable_filter/launch.hpp"
 #include "kernels/separable_filter/pixel.cuh"
 
@@ -103,7 +104,7 @@ __global__ void __launch_bounds__(tile::threads) separable(const __grid_constant
 
 }  // namespace
 
-two_pass_plan plan_separable(const problem& p, const device_traits&) {
+two_pass_plan plan_separable(const filter_facts& p, const device_traits&) {
     const intermediate_image between = intermediate_of(p);
     const auto grid_of = [&p](std::int64_t rows) -> kernel_grid {
         return {.blocks = {divide_up(p.row_values(), tile::threads), std::min(p.images * rows, max_grid_y)},

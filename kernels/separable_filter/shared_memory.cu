@@ -11,8 +11,9 @@
 #include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/sync.cuh"
 #include "kernels/separable_filter/convolve.cuh"
+#include "kernels/separable_filter/facts.hpp"
 #include "kernels/separable_filter/launch.hpp"
-#include "kernels/separable_filter/plan/problem.hpp"
+#include "kernels/separable_filter/plan/window.hpp"
 
 #include <algorithm>
 
@@ -143,14 +144,15 @@ __global__ void __launch_bounds__(strip::threads)
 
 }  // namespace
 
-std::int64_t shared_bytes_along_x(const problem& p) {
+std::int64_t shared_bytes_along_x(const filter_facts& p) {
     return tile_x::shared_bytes(static_cast<int>(p.radius.x), static_cast<int>(p.channels));
 }
-std::int64_t shared_bytes_along_y(const problem& p) {
+std::int64_t shared_bytes_along_y(const filter_facts& p) {
     return tile_y::shared_bytes(static_cast<int>(p.radius.y));
 }
 
-kernel_grid grid_along_x(const problem& p, const intermediate_image& between, const device_traits& device) {
+kernel_grid grid_along_x(const filter_facts& p, const intermediate_image& between,
+                         const device_traits& device) {
     const std::int64_t tiles = divide_up(p.images * between.rows, tile_x::rows);
     return {.blocks = {divide_up(p.row_values(), strip::values), std::min(tiles, max_grid_y)},
             .threads = {strip::threads},
@@ -165,7 +167,7 @@ void launch_along_x(const two_pass_plan& plan, const arguments<T>& a, cudaStream
     });
 }
 
-two_pass_plan plan_shared_memory(const problem& p, const device_traits& device) {
+two_pass_plan plan_shared_memory(const filter_facts& p, const device_traits& device) {
     const intermediate_image between = intermediate_of(p);
     const std::int64_t tiles = divide_up(p.height, tile_y::rows) * p.images;
     return {.between = between,

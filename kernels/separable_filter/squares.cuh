@@ -7,7 +7,7 @@
 #include "kernels/device/ptx/warpgroup.cuh"
 #include "kernels/device/words.cuh"
 #include "kernels/separable_filter/plan/mma_xy.hpp"
-#include "kernels/separable_filter/plan/problem.hpp"
+#include "kernels/separable_filter/plan/window.hpp"
 #include "kernels/separable_filter/whole_weights.hpp"
 #include <heddle/image.hpp>
 #include <heddle/view.hpp>

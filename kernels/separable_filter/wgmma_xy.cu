@@ -18,7 +18,7 @@
 #include "kernels/device/ptx/warpgroup.cuh"
 #include "kernels/device/tensor_map.hpp"
 #include "kernels/separable_filter/launch.hpp"
-#include "kernels/separable_filter/plan/problem.hpp"
+#include "kernels/separable_filter/plan/window.hpp"
 #include "kernels/separable_filter/wgmma_products.cuh"
 #include "kernels/separable_filter/wgmma_rows.cuh"
 #include "kernels/separable_filter/whole_weights.hpp"

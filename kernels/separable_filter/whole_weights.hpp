@@ -1,7 +1,7 @@
 #pragma once
 
-#include "kernels/separable_filter/plan/problem.hpp"
 #include "kernels/separable_filter/plan/small_windows.hpp"
+#include "kernels/separable_filter/plan/window.hpp"
 
 #include <algorithm>
 #include <array>

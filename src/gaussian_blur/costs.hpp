@@ -17,17 +17,17 @@ using namespace kernels::separable_filter;
 
 inline constexpr double for_ever = std::numeric_limits<double>::infinity();
 
-inline double shared_memory(const problem& p, const device_traits& device) {
+inline double shared_memory(const filter_facts& p, const device_traits& device) {
     if (!p.has_scratch || !blur_needs::shared_memory(p, device).empty()) return for_ever;
     return us_of_two_passes(tuning_of(device).shared_memory, p);
 }
 
-inline double register_window(const problem& p, const device_traits& device) {
+inline double register_window(const filter_facts& p, const device_traits& device) {
     if (!p.has_scratch || !blur_needs::register_window(p, device).empty()) return for_ever;
     return us_of_two_passes(tuning_of(device).register_window, p);
 }
 
-inline double ring(const problem& p, const device_traits& device) {
+inline double ring(const filter_facts& p, const device_traits& device) {
     if (!blur_needs::ring(p, device).empty()) return for_ever;
     const fused_ring_plan plan = plan_fused_ring(p, device);
     const auto& numbers = tuning_of(device);
@@ -38,13 +38,13 @@ inline double ring(const problem& p, const device_traits& device) {
 }
 
 /// The time of warps whose lanes own `values` neighbours and hold the sums of all rows of a window.
-inline double registers(const tuning::rows& costs, const problem& p, const kernel_grid& grid,
+inline double registers(const tuning::rows& costs, const filter_facts& p, const kernel_grid& grid,
                         const march& down, std::int64_t rows, int values, const device_traits& device) {
     return us_of_rows(costs, p, grid, down, rows, values * both_radii(p),
                       static_cast<double>(grid.threads.x * values * p.value_bytes()), device);
 }
 
-inline double strips(const problem& p, const device_traits& device) {
+inline double strips(const filter_facts& p, const device_traits& device) {
     if (!blur_needs::strips(p, device).empty()) return for_ever;
     const fused_strips_plan plan = plan_fused_strips(p, device);
     const strip_shape shape(p.value_bytes(), static_cast<int>(p.channels), static_cast<int>(p.radius.x),
@@ -54,7 +54,7 @@ inline double strips(const problem& p, const device_traits& device) {
 }
 
 /// The warps of a chain share the rows that a warp by itself filters to start.
-inline double chains(const problem& p, const device_traits& device) {
+inline double chains(const filter_facts& p, const device_traits& device) {
     if (!blur_needs::chains(p, device).empty()) return for_ever;
     const fused_chains_plan plan = plan_fused_chains(p, device);
     const bool is_alone = plan.grid.threads.x == strip_shape::lanes;

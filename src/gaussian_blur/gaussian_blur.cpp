@@ -1,3 +1,4 @@
+#include "kernels/separable_filter/facts.hpp"
 #include "kernels/separable_filter/launch.hpp"
 #include "src/gaussian_blur/call.hpp"
 #include "src/gaussian_blur/rungs.hpp"
@@ -8,37 +9,37 @@
 #include <heddle/gaussian_blur.hpp>
 #include <heddle/stream.hpp>
 
-#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
 namespace heddle {
 namespace {
 
-using kernels::separable_filter::problem;
+using kernels::separable_filter::filter_facts;
 using kernels::separable_filter::taps;
 
 constexpr const char* operation = "gaussian_blur";
 
-/// Checks all but what depends on the device, and describes the problem.
+/// Checks all but what depends on the device.
 template <class T>
-problem checked(const image_batch_view<const T>& source, const image_batch_view<T>& destination,
-                const blur_sigma& sigma, const gaussian_blur_options& options) {
-    detail::validate_blur(operation, source, destination, sigma, options);
+gaussian_blur_problem validated(const char* name, const image_batch_view<const T>& source,
+                                const image_batch_view<T>& destination, const blur_sigma& sigma,
+                                const gaussian_blur_options& options, bool have_elements = true) {
+    detail::validate_blur(name, source, destination, sigma, options, have_elements);
     const auto rungs = detail::blur_rungs<T>();
-    rungs.require_known(operation, {"options", "algorithm"}, options.algorithm);
-    rungs.require_kernel(operation, {"options", "kernel"}, options.algorithm, options.kernel);
-    detail::validate_workspace(
-        operation, options.workspace,
-        {{"source", detail::footprint_of(source)}, {"destination", detail::footprint_of(destination)}});
-    problem p = detail::describe(source, destination, options.region,
-                                 {.radius = detail::blur_radius(sigma, options),
-                                  .sigma = sigma,
-                                  .exact = options.exact,
-                                  .border = options.border});
-    p.is_asked_for = options.algorithm != gaussian_blur_algorithm::automatic || !options.kernel.empty();
-    detail::validate_intermediate(operation, p);
-    return p;
+    rungs.require_known(name, {"options", "algorithm"}, options.algorithm);
+    rungs.require_kernel(name, {"options", "kernel"}, options.algorithm, options.kernel);
+    auto problem = detail::problem_of(source, destination, detail::blur_radius(sigma, options), options);
+    problem.sigma = sigma;
+    problem.exact = options.exact;
+    detail::validate_intermediate(name, problem);
+    return problem;
+}
+
+filter_facts facts_of(const gaussian_blur_problem& problem, const gaussian_blur_options& options) {
+    filter_facts facts(problem);
+    facts.is_asked_for = options.algorithm != gaussian_blur_algorithm::automatic || !options.kernel.empty();
+    return facts;
 }
 
 taps taps_of(double sigma, std::int64_t radius) {
@@ -56,55 +57,59 @@ taps taps_of(double sigma, std::int64_t radius) {
 }  // namespace
 
 template <class T>
+gaussian_blur_problem gaussian_blur_problem_of(image_batch_view<const std::type_identity_t<T>> source,
+                                               image_batch_view<T> destination, blur_sigma sigma,
+                                               const gaussian_blur_options& options) {
+    constexpr bool have_elements = false;
+    return validated<T>("gaussian_blur_problem_of", source, destination, sigma, options, have_elements);
+}
+
+template <class T>
 std::int64_t gaussian_blur_workspace_bytes(image_batch_view<const std::type_identity_t<T>> source,
                                            image_batch_view<T> destination, blur_sigma sigma,
                                            cuda::stream_ref stream, const gaussian_blur_options& options) {
-    gaussian_blur_options without = options;
-    without.workspace = {};
-    const problem problem = checked<T>(source, destination, sigma, without);
-    if (detail::is_empty(destination)) return 0;
-    return detail::workspace_bytes_for(scratch_bytes(
-        detail::blur_rungs<T>()
-            .choose(operation, options.algorithm, problem, traits_of(device_of(stream)), options.kernel)
-            .plan));
+    gaussian_blur_problem problem = validated<T>(operation, source, destination, sigma, options);
+    if (detail::is_empty(problem)) return 0;
+    problem.has_scratch = true;
+    return detail::workspace_bytes_for(
+        scratch_bytes(detail::blur_rungs<T>()
+                          .choose(operation, options.algorithm, facts_of(problem, options),
+                                  traits_of(device_of(stream)), options.kernel)
+                          .plan));
 }
 
 template <class T>
 void gaussian_blur(image_batch_view<const std::type_identity_t<T>> source, image_batch_view<T> destination,
                    blur_sigma sigma, cuda::stream_ref stream, const gaussian_blur_options& options) {
-    const problem problem = checked<T>(source, destination, sigma, options);
-    if (detail::is_empty(destination)) return;
+    const gaussian_blur_problem problem = validated<T>(operation, source, destination, sigma, options);
+    detail::validate_workspace(
+        operation, options.workspace,
+        {{"source", detail::footprint_of(source)}, {"destination", detail::footprint_of(destination)}});
+    if (detail::is_empty(problem)) return;
+    const filter_facts facts = facts_of(problem, options);
     kernels::separable_filter::arguments<T> arguments{.source = source,
                                                       .destination = destination,
-                                                      .x = problem.x,
-                                                      .y = problem.y,
-                                                      .taps_x = taps_of(sigma.x, problem.radius.x),
-                                                      .taps_y = taps_of(sigma.y, problem.radius.y),
+                                                      .x = facts.x,
+                                                      .y = facts.y,
+                                                      .taps_x = taps_of(sigma.x, facts.radius.x),
+                                                      .taps_y = taps_of(sigma.y, facts.radius.y),
                                                       .border = options.border,
                                                       .border_value = detail::border_value_of<T>(options)};
-    detail::run(operation, options.algorithm, options.kernel, problem, arguments, stream, options);
+    detail::run(operation, options.algorithm, options.kernel, facts, arguments, stream, options);
 }
 
-template void gaussian_blur(image_batch_view<const float>, image_batch_view<float>, blur_sigma,
-                            cuda::stream_ref, const gaussian_blur_options&);
-template void gaussian_blur(image_batch_view<const half>, image_batch_view<half>, blur_sigma,
-                            cuda::stream_ref, const gaussian_blur_options&);
-template void gaussian_blur(image_batch_view<const std::uint16_t>, image_batch_view<std::uint16_t>,
-                            blur_sigma, cuda::stream_ref, const gaussian_blur_options&);
-template void gaussian_blur(image_batch_view<const std::uint8_t>, image_batch_view<std::uint8_t>, blur_sigma,
-                            cuda::stream_ref, const gaussian_blur_options&);
-
-template std::int64_t gaussian_blur_workspace_bytes(image_batch_view<const float>, image_batch_view<float>,
-                                                    blur_sigma, cuda::stream_ref,
-                                                    const gaussian_blur_options&);
-template std::int64_t gaussian_blur_workspace_bytes(image_batch_view<const half>, image_batch_view<half>,
-                                                    blur_sigma, cuda::stream_ref,
-                                                    const gaussian_blur_options&);
-template std::int64_t gaussian_blur_workspace_bytes(image_batch_view<const std::uint16_t>,
-                                                    image_batch_view<std::uint16_t>, blur_sigma,
-                                                    cuda::stream_ref, const gaussian_blur_options&);
-template std::int64_t gaussian_blur_workspace_bytes(image_batch_view<const std::uint8_t>,
-                                                    image_batch_view<std::uint8_t>, blur_sigma,
-                                                    cuda::stream_ref, const gaussian_blur_options&);
+#define INSTANTIATE(T)                                                                                      \
+    template gaussian_blur_problem gaussian_blur_problem_of(image_batch_view<const T>, image_batch_view<T>, \
+                                                            blur_sigma, const gaussian_blur_options&);      \
+    template std::int64_t gaussian_blur_workspace_bytes(image_batch_view<const T>, image_batch_view<T>,     \
+                                                        blur_sigma, cuda::stream_ref,                       \
+                                                        const gaussian_blur_options&);                      \
+    template void gaussian_blur(image_batch_view<const T>, image_batch_view<T>, blur_sigma,                 \
+                                cuda::stream_ref, const gaussian_blur_options&);
+INSTANTIATE(float)
+INSTANTIATE(half)
+INSTANTIATE(std::uint16_t)
+INSTANTIATE(std::uint8_t)
+#undef INSTANTIATE
 
 }  // namespace heddle

@@ -12,7 +12,7 @@ namespace heddle::detail::blur_needs {
 
 using namespace kernels::separable_filter;
 
-using need = detail::need<problem>;
+using need = detail::need<filter_facts>;
 
 inline bool fits_block(std::int64_t shared_bytes, const device_traits& device) {
     return shared_bytes <= static_cast<std::int64_t>(device.shared_memory_per_block_optin);
@@ -86,7 +86,7 @@ inline constexpr need few_strips{
     [](auto& p, auto&) { return p.images <= max_strips / (p.row_values() / min_strip_columns + 1); },
     "takes fewer than 2^28 strips of 32 values"};
 static_assert(max_strips == 1 << 28 && min_strip_columns == 32);
-inline constexpr auto tensor_cores = needs<hopper<problem>, bytes, short_rows, few_strips>;
+inline constexpr auto tensor_cores = needs<hopper<filter_facts>, bytes, short_rows, few_strips>;
 
 inline constexpr need gaussian{[](auto& p, auto&) { return p.window == window::gaussian; },
                                "takes Gaussians"};

@@ -12,17 +12,17 @@
 /// Where the kernels of the blur pay: the last of the table that does, and can run, is the fastest.
 namespace heddle::detail {
 
-using kernels::separable_filter::problem;
+using kernels::separable_filter::filter_facts;
 using kernels::separable_filter::tuning_of;
 
-inline bool pays_decimated(const problem& p, const device_traits& device) {
+inline bool pays_decimated(const filter_facts& p, const device_traits& device) {
     return !p.exact && std::min(p.sigma.x, p.sigma.y) >= tuning_of(device).min_sigma_of_decimated;
 }
 
 /// Whether a row takes no longer than those before it in the table. The rows after it were found to take longer than one of
 /// these.
 template <auto own, auto... before>
-bool is_least(const problem& p, const device_traits& device) {
+bool is_least(const filter_facts& p, const device_traits& device) {
     if (p.is_asked_for) return true;
     const double us = own(p, device);
     return (... && (us <= before(p, device)));
@@ -36,7 +36,7 @@ inline constexpr auto pays_chains = is_least<blur_us::chains, blur_us::register_
                                              blur_us::shared_memory, blur_us::ring, blur_us::strips>;
 
 /// Whether the tiles of `fused` take a window and a source that lies so.
-inline bool takes_tiles(const problem& p) {
+inline bool takes_tiles(const filter_facts& p) {
     using namespace kernels::separable_filter;
     return p.has_one_radius_up_to(max_tile_radius(p.type, p.channels)) &&
            p.source_alignment() >= tile_shape::of(p).packet_bytes(p);
@@ -44,7 +44,7 @@ inline bool takes_tiles(const problem& p) {
 
 /// Whether a Gaussian's window is so large that products are faster than `fused`. Small windows of small images are soonest
 /// done by its tiles.
-inline bool pays_beside_fused(const problem& p, const device_traits& device,
+inline bool pays_beside_fused(const filter_facts& p, const device_traits& device,
                               const kernels::separable_filter::tuning::radii& least) {
     using namespace kernels::separable_filter;
     const std::int64_t radius = p.radius.x == p.radius.y ? least.equal : least.unequal;
@@ -52,23 +52,23 @@ inline bool pays_beside_fused(const problem& p, const device_traits& device,
            (p.largest_radius() >= radius && !(takes_tiles(p) && is_one_wave_of_tiles(p, device)));
 }
 
-inline bool pays_mma_xy(const problem& p, const device_traits& device) {
+inline bool pays_mma_xy(const filter_facts& p, const device_traits& device) {
     return pays_beside_fused(p, device, tuning_of(device).min_radius_on_tensor_cores);
 }
 
-inline bool is_box(const problem& p) {
+inline bool is_box(const filter_facts& p) {
     return p.window == kernels::separable_filter::window::box;
 }
 
 /// The least radii of the rungs of small windows. One radius is like two where the tiles of `fused` do not run.
-inline kernels::separable_filter::tuning::radii least_of_small_windows(const problem& p,
+inline kernels::separable_filter::tuning::radii least_of_small_windows(const filter_facts& p,
                                                                        const device_traits& device) {
     auto least = tuning_of(device).min_radius_of_small_windows;
     if (!takes_tiles(p)) least.equal = least.unequal;
     return least;
 }
 
-inline bool pays_mma_x_registers_y(const problem& p, const device_traits& device) {
+inline bool pays_mma_x_registers_y(const filter_facts& p, const device_traits& device) {
     const auto least = least_of_small_windows(p, device);
     if (is_box(p)) return p.largest_radius() >= (p.radius.x == p.radius.y ? least.equal : least.unequal);
     return pays_beside_fused(p, device, least);
@@ -76,7 +76,7 @@ inline bool pays_mma_x_registers_y(const problem& p, const device_traits& device
 
 /// Whether tiles are enough for wgmma_xy to be faster than what else runs on the tensor cores: each row of a window takes
 /// mma_x_registers_y longer, and wgmma_xy not.
-inline bool has_many_tiles(const problem& p, const device_traits& device) {
+inline bool has_many_tiles(const filter_facts& p, const device_traits& device) {
     const auto& numbers = tuning_of(device);
     const std::int64_t tiles = kernels::separable_filter::warpgroup_tiles(p), processors = device.sm_count;
     if (!blur_needs::registers(p, device).empty())
@@ -86,7 +86,7 @@ inline bool has_many_tiles(const problem& p, const device_traits& device) {
     return tiles * (p.radius.y - crossing.radius_y) >= crossing.tiles_per_sm * processors;
 }
 
-inline bool pays_wgmma_xy(const problem& p, const device_traits& device) {
+inline bool pays_wgmma_xy(const filter_facts& p, const device_traits& device) {
     const auto& numbers = tuning_of(device);
     const bool are_many = has_many_tiles(p, device);
     if (!is_box(p))
@@ -97,7 +97,7 @@ inline bool pays_wgmma_xy(const problem& p, const device_traits& device) {
            p.largest_radius() >= numbers.min_radius_of_boxes_of_few_tiles;
 }
 
-inline bool pays_mma_xy_by_channel(const problem& p, const device_traits& device) {
+inline bool pays_mma_xy_by_channel(const filter_facts& p, const device_traits& device) {
     const auto& numbers = tuning_of(device);
     const std::int64_t least = numbers.min_radius_y_of_channels;
     return p.is_asked_for || ((p.radius.y >= least || !blur_needs::registers(p, device).empty()) &&

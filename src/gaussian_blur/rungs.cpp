@@ -1,5 +1,7 @@
 #include "src/gaussian_blur/rungs.hpp"
 
+#include "kernels/separable_filter/facts.hpp"
+#include "kernels/separable_filter/launch.hpp"
 #include "src/gaussian_blur/needs.hpp"
 #include "src/gaussian_blur/pays.hpp"
 #include "src/gaussian_blur/taps.hpp"
@@ -7,7 +9,6 @@
 #include "src/workspace.hpp"
 #include <heddle/types.hpp>
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string>
@@ -27,9 +28,9 @@ namespace of = detail::blur_needs;
 template <class T, auto plan_kernel, auto launch_kernel, bool is_built = true>
 constexpr blur_rung<T> row(gaussian_blur_algorithm id, std::string_view name,
                            decltype(blur_rung<T>::why_not) why_not, decltype(blur_rung<T>::pays) pays) {
-    using own_plan = std::invoke_result_t<decltype(plan_kernel), const problem&, const device_traits&>;
-    const auto plan_any = [](const problem& p, const device_traits& device) -> plan {
-        return plan_kernel(p, device);
+    using own_plan = std::invoke_result_t<decltype(plan_kernel), const filter_facts&, const device_traits&>;
+    const auto plan_any = [](const filter_facts& f, const device_traits& device) -> plan {
+        return plan_kernel(f, device);
     };
     const auto launch = [](const plan& plan, const arguments<T>& arguments, cudaStream_t stream) {
         launch_if<launch_kernel, is_built>(std::get<own_plan>(plan), arguments, stream);
@@ -73,16 +74,12 @@ constexpr const char* enumeration = "gaussian_blur_algorithm";
 /// What does not depend on the type.
 constexpr detail::rung_table rungs(table<std::uint8_t>, enumeration);
 
-/// As a call describes it: without the weights that are 0. An empty problem is taken for one of a single column, row or image.
-problem describe(gaussian_blur_problem asked, bool is_asked_for) {
-    asked.radius = blur_radius(asked.sigma, asked.radius);
-    for (std::int64_t* const extent : {&asked.width, &asked.height, &asked.images})
-        *extent = std::max<std::int64_t>(*extent, 1);
-    problem p{asked};
-    p.source_steps = p.in_vectors ? 16 : p.in_words ? 4 : 1;
-    p.destination_alignment = p.in_words ? 16 : 1;
-    p.is_asked_for = is_asked_for;
-    return p;
+/// As of a call: without the weights that are 0.
+filter_facts facts_of(gaussian_blur_problem problem, bool is_asked_for) {
+    problem.radius = blur_radius(problem.sigma, problem.radius);
+    filter_facts facts(problem);
+    facts.is_asked_for = is_asked_for;
+    return facts;
 }
 
 /// One number where it stands for both.
@@ -107,7 +104,7 @@ std::string_view to_string(gaussian_blur_algorithm algorithm) {
 
 gaussian_blur_algorithm select(const gaussian_blur_problem& problem, const device_traits& device) {
     validate_problem("select", problem, device);
-    return rungs.choose("select", automatic, describe(problem, false), device).rung->id;
+    return rungs.choose("select", automatic, facts_of(problem, false), device).rung->id;
 }
 
 std::string why_not(gaussian_blur_algorithm algorithm, const gaussian_blur_problem& problem,
@@ -116,7 +113,7 @@ std::string why_not(gaussian_blur_algorithm algorithm, const gaussian_blur_probl
     rungs.require_kernel("why_not", "kernel", algorithm, kernel);
     validate_problem("why_not", problem, device);
     return rungs.why_not("gaussian_blur", algorithm,
-                         describe(problem, algorithm != automatic || !kernel.empty()), device, kernel);
+                         facts_of(problem, algorithm != automatic || !kernel.empty()), device, kernel);
 }
 
 std::int64_t gaussian_blur_workspace_bytes(const gaussian_blur_problem& problem, const device_traits& device,
@@ -124,37 +121,36 @@ std::int64_t gaussian_blur_workspace_bytes(const gaussian_blur_problem& problem,
     constexpr const char* operation = "gaussian_blur_workspace_bytes";
     rungs.require_known(operation, {"options", "algorithm"}, algorithm);
     validate_problem(operation, problem, device);
-    const bool is_empty = problem.width == 0 || problem.height == 0 || problem.images == 0;
     gaussian_blur_problem with = problem;
     with.has_scratch = true;
-    return is_empty ? 0 : workspace_bytes(describe(with, algorithm != automatic), device, algorithm);
+    return is_empty(problem) ? 0 : workspace_bytes(facts_of(with, algorithm != automatic), device, algorithm);
 }
 
 namespace detail {
 
-void add_facts(facts& to, const problem& p) {
+void add_facts(facts& to, const filter_facts& f) {
     constexpr std::array windows = {"gaussian", "box", "taps"};
     constexpr std::array types = {"uint8", "uint16", "half", "float"};
     constexpr std::array borders = {"replicate", "reflect", "reflect_101", "wrap", "constant"};
     const auto name_in = [](const auto& names, auto value) {
         return std::string_view(names[static_cast<std::size_t>(value)]);
     };
-    const bool has_sigma = p.window == window::gaussian;
-    to.add({fact("width", p.width), fact("height", p.height), fact("channels", p.channels),
-            fact("radius", text_of(p.radius)), fact("sigma", has_sigma ? text_of(p.sigma) : "", ""),
-            fact("window", name_in(windows, p.window), windows[0]), fact("type", name_in(types, p.type)),
-            fact("images", p.images), fact("exact", p.exact, false), fact("in_words", p.in_words, true),
-            fact("in_vectors", p.in_vectors, true), fact("border", name_in(borders, p.border), borders[0]),
-            fact("has_scratch", p.has_scratch, true), fact("x", p.x, 0), fact("y", p.y, 0),
-            fact("source_width", p.source_width, p.width), fact("source_height", p.source_height, p.height),
-            fact("source_fits_map", p.source_fits_map, true)});
+    const bool has_sigma = f.window == window::gaussian;
+    to.add({fact("width", f.width), fact("height", f.height), fact("channels", f.channels),
+            fact("radius", text_of(f.radius)), fact("sigma", has_sigma ? text_of(f.sigma) : "", ""),
+            fact("window", name_in(windows, f.window), windows[0]), fact("type", name_in(types, f.type)),
+            fact("images", f.images), fact("exact", f.exact, false), fact("in_words", f.in_words, true),
+            fact("in_vectors", f.in_vectors, true), fact("border", name_in(borders, f.border), borders[0]),
+            fact("has_scratch", f.has_scratch, true), fact("x", f.x, 0), fact("y", f.y, 0),
+            fact("source_width", f.source_width, f.width), fact("source_height", f.source_height, f.height),
+            fact("source_fits_map", f.source_fits_map, true)});
 }
 
-std::int64_t workspace_bytes(const problem& problem, const device_traits& device,
+std::int64_t workspace_bytes(const filter_facts& facts, const device_traits& device,
                              gaussian_blur_algorithm algorithm) {
     constexpr const char* operation = "workspace_bytes";
-    if (!rungs.can_run(algorithm, problem, device)) return 0;
-    return workspace_bytes_for(scratch_bytes(rungs.choose(operation, algorithm, problem, device).plan));
+    if (!rungs.can_run(algorithm, facts, device)) return 0;
+    return workspace_bytes_for(scratch_bytes(rungs.choose(operation, algorithm, facts, device).plan));
 }
 
 template <class T>

@@ -1,12 +1,13 @@
 #pragma once
 
+#include "kernels/separable_filter/facts.hpp"
 #include "src/images.hpp"
 #include "src/validate.hpp"
 #include <heddle/gaussian_blur.hpp>
+#include <heddle/tensor.hpp>
 
 #include <cmath>
 #include <cstdint>
-#include <tuple>
 
 namespace heddle::detail {
 
@@ -30,33 +31,40 @@ inline void validate_radius(const char* operation, const char* name, const windo
     require_radius("y", radius.y);
 }
 
-/// What heddle::gaussian_blur and its CPU sibling ask of their arguments.
+/// What heddle::gaussian_blur and its CPU sibling ask of their arguments; where images have no elements, of their layouts.
 template <class T>
 void validate_blur(const char* operation, const image_batch_view<const T>& source,
                    const image_batch_view<T>& destination, const blur_sigma& sigma,
-                   const gaussian_blur_options& options) {
-    validate_images(operation, source, destination, options.region);
+                   const gaussian_blur_options& options, bool have_elements = true) {
+    validate_images(operation, source, destination, options.region, have_elements);
     validate_sigma(operation, {"sigma", "x"}, sigma.x, !options.radius);
     validate_sigma(operation, {"sigma", "y"}, sigma.y, !options.radius);
     validate_radius(operation, "options.radius", options.radius.value_or(0));
     validate_border<T>(operation, options.border, options.border_value);
 }
 
-/// What an intermediate image takes, between two passes, must be countable.
-inline void validate_intermediate(const char* operation, const gaussian_blur_problem& problem) {
-    const auto [width, height, images] = std::tuple(problem.width, problem.height, problem.images);
-    validate_extents(operation, {{"width", width}, {"height", height}, {"images", images}});
-    if (width == 0 || height == 0 || images == 0) return;
-    validate_extents(
-        operation,
-        {{"width", width * problem.channels}, {"images", images}, {"height", height + 2 * problem.radius.y}});
+constexpr bool is_empty(const gaussian_blur_problem& problem) {
+    const tensor_layout& images = problem.destination;
+    return images.count == 0 || images.height == 0 || images.width == 0;
 }
 
-inline void validate_problem(const char* operation, const gaussian_blur_problem& problem,
-                             const device_traits& device) {
+/// What an intermediate image takes, between two passes, must be countable.
+inline void validate_intermediate(const char* operation, const gaussian_blur_problem& problem) {
+    const tensor_layout& images = problem.destination;
+    validate_extents(operation,
+                     {{"width", images.width}, {"height", images.height}, {"images", images.count}});
+    if (is_empty(problem)) return;
+    validate_extents(operation, {{"width", images.width * images.channels},
+                                 {"images", images.count},
+                                 {"height", images.height + 2 * problem.radius.y}});
+}
+
+/// All but how the images lie, and the source's extents.
+inline void validate_window(const char* operation, const gaussian_blur_problem& problem,
+                            const device_traits& device) {
     validate_device(operation, device);
-    require(problem.channels >= 1 && problem.channels <= 4, operation, {"problem", "channels"},
-            problem.channels, "1 to 4");
+    const std::int64_t channels = problem.destination.channels;
+    require(channels >= 1 && channels <= 4, operation, {"problem", "channels"}, channels, "1 to 4");
     validate_radius(operation, "problem.radius", problem.radius);
     validate_sigma(operation, {"problem.sigma", "x"}, problem.sigma.x, false);
     validate_sigma(operation, {"problem.sigma", "y"}, problem.sigma.y, false);
@@ -65,6 +73,25 @@ inline void validate_problem(const char* operation, const gaussian_blur_problem&
     require(border::replicate <= problem.border && problem.border <= border::constant, operation,
             {"problem", "border"}, static_cast<int>(problem.border), "an enumerator of border");
     validate_intermediate(operation, problem);
+}
+
+/// The images are such as views of the problem's type describe.
+inline void validate_problem(const char* operation, const gaussian_blur_problem& problem,
+                             const device_traits& device) {
+    validate_window(operation, problem, device);
+    const std::int64_t value_bytes = kernels::separable_filter::bytes_of(problem.type);
+    const auto validate_layout = [&](const char* name, const tensor_layout& images) {
+        require(images.element_bytes == value_bytes, operation, {name, "element_bytes"}, images.element_bytes,
+                "{} (problem.type)", value_bytes);
+        validate_images(operation, name, images);
+        require(images.col_stride == images.channels, operation, {name, "col_stride"}, images.col_stride,
+                "{} (channels)", images.channels);
+        require(images.offset >= 0 && images.offset < 256, operation, {name, "offset"}, images.offset,
+                "0 to 255");
+    };
+    validate_layout("source", problem.source);
+    validate_layout("destination", problem.destination);
+    validate_filtered(operation, problem.source, problem.destination, "problem.region", problem.region);
 }
 
 }  // namespace heddle::detail

@@ -1,3 +1,4 @@
+#include "kernels/separable_filter/facts.hpp"
 #include "kernels/separable_filter/launch.hpp"
 #include "src/gaussian_blur/call.hpp"
 #include "src/gaussian_blur/rungs.hpp"
@@ -7,6 +8,7 @@
 #include "src/images.hpp"
 #include <heddle/image_filter.hpp>
 #include <heddle/stream.hpp>
+#include <heddle/tensor.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -25,21 +27,20 @@ constexpr auto automatic = gaussian_blur_algorithm::automatic;
 
 /// Takes valid arguments, and images that are not empty.
 template <class T>
-blur::problem describe(const char* operation, const image_batch_view<const T>& source,
-                       const image_batch_view<T>& destination, const window_radius& radius,
-                       blur::window window, const image_filter_options& options) {
-    blur::problem p =
-        detail::describe(source, destination, options.region, {.radius = radius, .border = options.border});
-    p.window = window;
-    detail::validate_intermediate(operation, p);
-    return p;
+blur::filter_facts facts_of(const char* operation, const image_batch_view<const T>& source,
+                            const image_batch_view<T>& destination, const window_radius& radius,
+                            blur::window window, const image_filter_options& options) {
+    const auto problem = detail::problem_of(source, destination, radius, options);
+    detail::validate_intermediate(operation, problem);
+    return blur::filter_facts(problem, window);
 }
 
 template <class T>
-std::int64_t workspace_bytes(const char* operation, const blur::problem& problem, cuda::stream_ref stream) {
+std::int64_t workspace_bytes(const char* operation, blur::filter_facts facts, cuda::stream_ref stream) {
     const device_traits& device = traits_of(device_of(stream));
+    facts.has_scratch = true;
     return detail::workspace_bytes_for(
-        scratch_bytes(detail::blur_rungs<T>().choose(operation, automatic, problem, device).plan));
+        scratch_bytes(detail::blur_rungs<T>().choose(operation, automatic, facts, device).plan));
 }
 
 /// Takes valid arguments.
@@ -48,17 +49,17 @@ void convolve(const char* operation, const image_batch_view<const T>& source,
               const image_batch_view<T>& destination, const blur::taps& taps_x, const blur::taps& taps_y,
               cuda::stream_ref stream, const image_filter_options& options) {
     if (detail::is_empty(destination)) return;
-    const blur::problem problem =
-        describe(operation, source, destination, {taps_x.radius, taps_y.radius}, taps_x.window, options);
+    const blur::filter_facts facts =
+        facts_of(operation, source, destination, {taps_x.radius, taps_y.radius}, taps_x.window, options);
     blur::arguments<T> arguments{.source = source,
                                  .destination = destination,
-                                 .x = problem.x,
-                                 .y = problem.y,
+                                 .x = facts.x,
+                                 .y = facts.y,
                                  .taps_x = taps_x,
                                  .taps_y = taps_y,
                                  .border = options.border,
                                  .border_value = detail::border_value_of<T>(options)};
-    detail::run(operation, automatic, {}, problem, arguments, stream, options);
+    detail::run(operation, automatic, {}, facts, arguments, stream, options);
 }
 
 blur::taps taps_of(std::span<const float> weights) {
@@ -84,20 +85,21 @@ blur::taps box_taps(std::int64_t radius) {
 
 std::int64_t image_filter_workspace_bytes(const image_filter_problem& problem, const device_traits& device) {
     constexpr const char* operation = "image_filter_workspace_bytes";
-    // The images and the border are such that no rung of bytes takes boxes of them, as those rungs need no workspace.
-    const gaussian_blur_problem described{.width = problem.width,
-                                          .height = problem.height,
-                                          .channels = problem.channels,
-                                          .radius = problem.radius,
-                                          .type = problem.type,
-                                          .images = problem.images,
-                                          .in_vectors = false,
-                                          .border = border::wrap};
-    detail::validate_problem(operation, described, device);
-    if (problem.width == 0 || problem.height == 0 || problem.images == 0) return 0;
-    blur::problem p{described};
-    p.window = blur::window::box;
-    return detail::workspace_bytes(p, device, automatic);
+    // Strides of 0 stand for images that lie as is best for each rung.
+    const tensor_layout images{.count = problem.images,
+                               .height = problem.height,
+                               .width = problem.width,
+                               .channels = problem.channels,
+                               .col_stride = 0,
+                               .row_stride = 0,
+                               .image_stride = 0};
+    gaussian_blur_problem described{
+        .source = images, .destination = images, .type = problem.type, .radius = problem.radius};
+    detail::validate_window(operation, described, device);
+    if (detail::is_empty(described)) return 0;
+    // No rung of bytes takes boxes of so tall a source. Those rungs need no workspace.
+    described.source.height = std::max(blur::max_counted_rows + 1, problem.height + 2 * problem.radius.y);
+    return detail::workspace_bytes(blur::filter_facts(described, blur::window::box), device, automatic);
 }
 
 void separable_convolution(image_batch_view<const float> source, image_batch_view<float> destination,
@@ -123,7 +125,7 @@ std::int64_t separable_convolution_workspace_bytes(image_batch_view<const float>
     if (detail::is_empty(destination)) return 0;
     const window_radius radius(std::ssize(taps_x) / 2, std::ssize(taps_y) / 2);
     return workspace_bytes<float>(
-        operation, describe(operation, source, destination, radius, blur::window::taps, options), stream);
+        operation, facts_of(operation, source, destination, radius, blur::window::taps, options), stream);
 }
 
 template <class T>
@@ -136,7 +138,7 @@ std::int64_t box_blur_workspace_bytes(image_batch_view<const std::type_identity_
     detail::validate_radius(operation, "radius", radius);
     if (detail::is_empty(destination)) return 0;
     return workspace_bytes<T>(
-        operation, describe<T>(operation, source, destination, radius, blur::window::box, options), stream);
+        operation, facts_of<T>(operation, source, destination, radius, blur::window::box, options), stream);
 }
 
 template <class T>

@@ -3,6 +3,7 @@
 #include "src/images.hpp"
 #include <heddle/image_filter.hpp>
 #include <heddle/stream.hpp>
+#include <heddle/tensor.hpp>
 
 #include <type_traits>
 
@@ -13,18 +14,14 @@ using kernels::image_filter::stencil;
 
 template <class T>
 kernels::image_filter::problem describe(const kernels::image_filter::arguments<T>& a) {
-    constexpr int quad = 4;
-    const auto in_quads = [](const auto& images, std::int64_t first_value) {
-        return detail::alignment_of_rows(images, first_value) >=
-               quad * static_cast<int>(sizeof(*images.first.data));
-    };
     return {.width = a.destination.first.width,
             .height = a.destination.first.height,
             .channels = a.destination.first.channels,
             .images = a.destination.count,
             .source_width = a.source.first.width,
-            .has_source_quads = in_quads(a.source, a.x * a.source.first.channels),
-            .has_destination_quads = in_quads(a.destination, 0)};
+            .has_source_quads =
+                kernels::image_filter::has_quads(layout_of(a.source), a.x * a.source.first.channels),
+            .has_destination_quads = kernels::image_filter::has_quads(layout_of(a.destination), 0)};
 }
 
 template <class T>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "kernels/image_filter/launch.hpp"
-#include "kernels/separable_filter/plan/problem.hpp"
+#include "kernels/separable_filter/plan/window.hpp"
 #include "src/gaussian_blur/validate.hpp"
 #include "src/images.hpp"
 #include <heddle/image_filter.hpp>

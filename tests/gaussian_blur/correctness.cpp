@@ -62,14 +62,15 @@ TEST_P(gaussian_blur_rung, stays_inside_the_given_workspace) {
         if (is_region) region = {7, p.border == border::wrap ? 0 : p.height / 2, 40, 11};
         const problem asked = p.of(region);
         const std::vector<std::uint8_t> elements = random_pixels<std::uint8_t>(p.elements());
-        const std::int64_t bytes = gaussian_blur_workspace_bytes(asked.described<std::uint8_t>(),
-                                                                 traits_of(current_device()), GetParam());
-        guarded<std::uint8_t> scratch(bytes);
-        scratch.upload(std::vector<std::uint8_t>(static_cast<std::size_t>(bytes), 0));
         guarded_images<std::uint8_t> source(p, how), destination(asked, how);
         source.upload(elements);
         gaussian_blur_options options = options_of(p);
         options.region = region;
+        const std::int64_t bytes = gaussian_blur_workspace_bytes(
+            gaussian_blur_problem_of<std::uint8_t>(source.view(), destination.view(), p.sigma, options),
+            traits_of(current_device()), GetParam());
+        guarded<std::uint8_t> scratch(bytes);
+        scratch.upload(std::vector<std::uint8_t>(static_cast<std::size_t>(bytes), 0));
         const auto blurs_to = [&](guarded_images<std::uint8_t>& to) {
             return blur<std::uint8_t>(asked, source.batch(), to.batch(), options, GetParam());
         };

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "tests/support/blurs.hpp"
 #include "tests/support/images.hpp"
 #include <heddle/gaussian_blur.hpp>
 
@@ -49,8 +50,8 @@ struct problem : image_size {
         return p;
     }
     template <class T>
-    [[nodiscard]] gaussian_blur_problem described(std::int64_t images = 1) const {
-        gaussian_blur_problem described{width, height, channels, radius, sigma, pixel_type_of<T>, images};
+    [[nodiscard]] blur_of_images described(std::int64_t images = 1) const {
+        blur_of_images described{width, height, channels, radius, sigma, pixel_type_of<T>, images};
         described.border = border;
         return described;
     }

@@ -24,8 +24,8 @@ TEST(gaussian_radius, is_four_sigma_rounded_up) {
 }
 
 /// A problem for the rungs that any device has and that have every type.
-gaussian_blur_problem exact_problem(std::int64_t width, std::int64_t height, std::int64_t channels,
-                                    const window_radius& radius) {
+blur_of_images exact_problem(std::int64_t width, std::int64_t height, std::int64_t channels,
+                             const window_radius& radius) {
     return {width, height, channels, radius, sigma_of(radius), pixel_type::f32, 1, true};
 }
 
@@ -48,7 +48,7 @@ TEST(gaussian_blur_select, weighs_what_a_march_filters_to_start_against_two_pass
     for (const pixel_type type : {pixel_type::f32, pixel_type::f16, pixel_type::u16}) {
         const auto at = [&](std::int64_t width, std::int64_t height, std::int64_t channels,
                             std::int64_t radius) {
-            gaussian_blur_problem p = exact_problem(width, height, channels, radius);
+            blur_of_images p = exact_problem(width, height, channels, radius);
             p.type = type;
             return select(p, hopper());
         };
@@ -63,7 +63,7 @@ TEST(gaussian_blur_select, weighs_what_a_march_filters_to_start_against_two_pass
             EXPECT_EQ(at(4096, 4096, channels, 8), algorithm::fused);
         EXPECT_EQ(at(4096, 4096, 4, 16), algorithm::fused);
     }
-    gaussian_blur_problem p = exact_problem(1920, 1080, 3, 12);
+    blur_of_images p = exact_problem(1920, 1080, 3, 12);
     p.type = pixel_type::f16;
     EXPECT_EQ(select(p, hopper()), algorithm::register_window);
 }
@@ -72,13 +72,12 @@ TEST(gaussian_blur_select, is_pure_and_takes_what_remains_the_cheapest) {
     drawing draw;
     for (int i = 0; i < 1000; ++i) {
         const auto extent = [&] { return draw(1, std::int64_t{1} << draw(0, 13)); };
-        gaussian_blur_problem p = exact_problem(extent(), extent(), draw(1, 4), {draw(0, 80), draw(0, 80)});
+        blur_of_images p = exact_problem(extent(), extent(), draw(1, 4), {draw(0, 80), draw(0, 80)});
         if (draw(0, 1) == 0) p.radius.y = p.radius.x;
         p.sigma = sigma_of(p.radius);
         p.type = pixel_types[static_cast<std::size_t>(draw(0, std::ssize(pixel_types) - 1))];
         p.images = extent() / 64 + 1;
-        p.in_vectors = draw(0, 1) == 0;
-        p.in_words = p.in_vectors || draw(0, 1) == 0;
+        p.begin = static_cast<rows_at>(draw(0, 2));
         const algorithm first = select(p, hopper());
         EXPECT_EQ(select(p, hopper()), first);
         EXPECT_EQ(why_not(first, p, hopper()), "");
@@ -98,18 +97,17 @@ class gaussian_blur_select_of_bytes : public testing::Test {
     void SetUp() override {
         if (HEDDLE_COMPILED_FOR_90 == 0) GTEST_SKIP() << "heddle is not built for Hopper";
     }
-    static gaussian_blur_problem square(std::int64_t side, const window_radius& radius) {
-        gaussian_blur_problem p = exact_problem(side, side, 1, radius);
+    static blur_of_images square(std::int64_t side, const window_radius& radius) {
+        blur_of_images p = exact_problem(side, side, 1, radius);
         p.type = pixel_type::u8;
         return p;
     }
 };
 
 TEST_F(gaussian_blur_select_of_bytes, takes_rows_at_any_address_to_the_tensor_cores) {
-    for (const bool in_words : {true, false}) {
-        gaussian_blur_problem p = square(4096, 5);
-        p.in_vectors = false;
-        p.in_words = in_words;
+    for (const rows_at begin : {rows_at::source_words, rows_at::single_elements}) {
+        blur_of_images p = square(4096, 5);
+        p.begin = begin;
         EXPECT_EQ(select(p, hopper()), algorithm::mma_xy_by_channel);
         for (const window_radius radius : {window_radius{1}, {2}, {3}, {2, 3}}) {
             p.radius = radius;
@@ -133,7 +131,7 @@ TEST_F(gaussian_blur_select_of_bytes, takes_rows_at_any_address_to_the_tensor_co
 }
 
 TEST_F(gaussian_blur_select_of_bytes, keeps_sums_of_small_windows_in_registers) {
-    gaussian_blur_problem p = square(4096, 2);
+    blur_of_images p = square(4096, 2);
     EXPECT_EQ(select(p, hopper()), algorithm::mma_x_registers_y);
     p.radius = {0, 1};
     EXPECT_EQ(select(p, hopper()), algorithm::mma_x_registers_y);
@@ -145,13 +143,13 @@ TEST_F(gaussian_blur_select_of_bytes, keeps_sums_of_small_windows_in_registers) 
         EXPECT_EQ(select(p, hopper()), algorithm::fused);
     }
     p.border = border::reflect_101;
-    p.in_words = false;
+    p.begin = rows_at::single_elements;
     EXPECT_EQ(select(p, hopper()), algorithm::mma_x_registers_y);
 }
 
 TEST_F(gaussian_blur_select_of_bytes, leaves_small_windows_of_small_images_to_tiles_of_fused) {
     // A block of tiles has 240 columns and 32 rows here, and an SM holds four.
-    gaussian_blur_problem p = square(4096, 2);
+    blur_of_images p = square(4096, 2);
     p.width = 240 * 132;
     p.height = 4 * 32;
     EXPECT_EQ(select(p, hopper()), algorithm::fused);
@@ -168,12 +166,12 @@ TEST_F(gaussian_blur_select_of_bytes, leaves_small_windows_of_small_images_to_ti
     p.radius = {2, 1};
     EXPECT_EQ(select(p, hopper()), algorithm::mma_x_registers_y);
     p.radius = 2;
-    p.in_vectors = false;
+    p.begin = rows_at::source_words;
     EXPECT_EQ(select(p, hopper()), algorithm::mma_x_registers_y) << "tiles do not take such rows";
 }
 
 TEST_F(gaussian_blur_select_of_bytes, takes_large_images_of_wider_windows_to_warpgroups) {
-    gaussian_blur_problem p = square(4096, 15);
+    blur_of_images p = square(4096, 15);
     EXPECT_EQ(select(p, hopper()), algorithm::wgmma_xy);
     p.radius = 16;
     EXPECT_EQ(select(p, hopper()), algorithm::wgmma_xy);
@@ -205,7 +203,7 @@ TEST_F(gaussian_blur_select_of_bytes, takes_tall_small_windows_of_any_image_by_c
         EXPECT_EQ(select(square(side, 4), hopper()), algorithm::mma_xy_by_channel);
         EXPECT_EQ(select(square(side, {8, 4}), hopper()), algorithm::mma_xy_by_channel);
         EXPECT_EQ(select(square(side, {8, 3}), hopper()), algorithm::mma_x_registers_y);
-        gaussian_blur_problem p = square(side, 3);
+        blur_of_images p = square(side, 3);
         EXPECT_EQ(select(p, hopper()), algorithm::mma_x_registers_y);
         p.channels = 4;
         p.radius = {2, 3};
@@ -216,7 +214,7 @@ TEST_F(gaussian_blur_select_of_bytes, takes_tall_small_windows_of_any_image_by_c
         p.sigma = 0.5;
         EXPECT_EQ(select(p, hopper()), algorithm::mma_x_registers_y) << "one weight of 0.79";
     }
-    gaussian_blur_problem p = square(512, 8);
+    blur_of_images p = square(512, 8);
     p.border = border::wrap;
     EXPECT_EQ(select(p, hopper()), algorithm::mma_xy);
 }
@@ -231,7 +229,7 @@ TEST_F(gaussian_blur_select_of_bytes, ends_registers_and_warpgroups_where_window
     EXPECT_EQ(of_few_tiles({8, 8}), algorithm::mma_xy_by_channel);
     EXPECT_EQ(of_few_tiles({8, 9}), algorithm::mma_xy);
     const auto of_many_tiles = [](const window_radius& radius) {
-        gaussian_blur_problem p = square(4096, radius);
+        blur_of_images p = square(4096, radius);
         p.channels = 4;
         return select(p, hopper());
     };
@@ -240,7 +238,7 @@ TEST_F(gaussian_blur_select_of_bytes, ends_registers_and_warpgroups_where_window
 }
 
 TEST(gaussian_blur_select, takes_decimated_where_sigma_is_large) {
-    gaussian_blur_problem p = exact_problem(4096, 4096, 1, 48);
+    blur_of_images p = exact_problem(4096, 4096, 1, 48);
     p.sigma = 12;
     p.exact = false;
     EXPECT_EQ(select(p, hopper()), algorithm::decimated);
@@ -252,7 +250,7 @@ TEST(gaussian_blur_select, takes_decimated_where_sigma_is_large) {
 }
 
 TEST(gaussian_blur_select, keeps_decimated_from_those_who_want_a_gaussian) {
-    gaussian_blur_problem p = exact_problem(4096, 4096, 1, 160);
+    blur_of_images p = exact_problem(4096, 4096, 1, 160);
     p.sigma = 40;
     for (const pixel_type type : pixel_types) {
         p.type = type;
@@ -275,10 +273,10 @@ TEST(gaussian_blur_select, stays_within_a_smaller_device) {
 }
 
 TEST(gaussian_blur_why_not, says_what_a_rung_needs) {
-    const auto text_of = [](algorithm which, const gaussian_blur_problem& p, std::string_view kernel = {}) {
+    const auto text_of = [](algorithm which, const blur_of_images& p, std::string_view kernel = {}) {
         return lack_in(why_not(which, p, hopper(), kernel));
     };
-    const gaussian_blur_problem p = exact_problem(512, 512, 1, 300), small = exact_problem(512, 512, 1, 4);
+    const blur_of_images p = exact_problem(512, 512, 1, 300), small = exact_problem(512, 512, 1, 4);
     EXPECT_EQ(text_of(algorithm::automatic, p), "");
     EXPECT_EQ(text_of(algorithm::separable, p), "");
     EXPECT_EQ(text_of(algorithm::naive, exact_problem(512, 512, 1, 1001)),
@@ -292,6 +290,12 @@ TEST(gaussian_blur_why_not, says_what_a_rung_needs) {
     EXPECT_EQ(text_of(algorithm::fused, small, "fused tiles"), "");
     EXPECT_EQ(text_of(algorithm::fused, small, "fused chains"),
               "gaussian_blur: fused chains takes one radius for both axes, from 6 to 16");
+    blur_of_images in_words = small;
+    in_words.begin = rows_at::source_words;
+    EXPECT_EQ(text_of(algorithm::fused, in_words), "");
+    EXPECT_EQ(
+        text_of(algorithm::fused, in_words, "fused tiles"),
+        "gaussian_blur: fused tiles needs a source whose rows begin at multiples of 16 bytes, of uint8 8");
     EXPECT_EQ(text_of(algorithm::mma_xy, small),
               HEDDLE_COMPILED_FOR_90 == 0
                   ? "gaussian_blur: mma_xy needs a device of compute capability 9.0, and heddle built for it"
@@ -299,7 +303,7 @@ TEST(gaussian_blur_why_not, says_what_a_rung_needs) {
 }
 
 TEST_F(gaussian_blur_select_of_bytes, says_what_rungs_on_the_tensor_cores_need) {
-    gaussian_blur_problem p = square(512, 2);
+    blur_of_images p = square(512, 2);
     for (const algorithm which :
          {algorithm::mma_x_registers_y, algorithm::wgmma_xy, algorithm::mma_xy_by_channel})
         EXPECT_EQ(why_not(which, p, hopper()), "");
@@ -309,7 +313,7 @@ TEST_F(gaussian_blur_select_of_bytes, says_what_rungs_on_the_tensor_cores_need) 
     EXPECT_EQ(why_not(algorithm::wgmma_xy, p, hopper()), "");
     EXPECT_EQ(lack_in(why_not(algorithm::mma_xy_by_channel, p, hopper())),
               "gaussian_blur: mma_xy_by_channel takes borders that neither wrap nor are a constant");
-    p.in_vectors = false;
+    p.begin = rows_at::source_words;
     EXPECT_EQ(lack_in(why_not(algorithm::wgmma_xy, p, hopper())),
               "gaussian_blur: wgmma_xy needs a source whose rows begin at multiples of 16 bytes");
     device_traits other = hopper();
@@ -319,7 +323,7 @@ TEST_F(gaussian_blur_select_of_bytes, says_what_rungs_on_the_tensor_cores_need) 
 }
 
 TEST(gaussian_blur_why_not, says_what_was_given) {
-    gaussian_blur_problem p{.width = 512, .height = 100, .radius = 30, .sigma = 10};
+    blur_of_images p{.width = 512, .height = 100, .radius = 30, .sigma = 10};
     EXPECT_EQ(why_not(algorithm::register_window, p, hopper()),
               "gaussian_blur: register_window takes radii up to 16 along y; given: width 512, height 100, "
               "channels 1, radius 30, sigma 10, type float, images 1, compute capability 9.0");
@@ -331,8 +335,7 @@ TEST(gaussian_blur_why_not, says_what_was_given) {
          .type = pixel_type::u8,
          .images = 2,
          .exact = true,
-         .in_words = false,
-         .in_vectors = false,
+         .begin = rows_at::single_elements,
          .border = border::reflect_101,
          .has_scratch = false};
     EXPECT_EQ(why_not(algorithm::register_window, p, hopper()),
@@ -372,8 +375,8 @@ TEST(gaussian_blur_algorithms, are_named) {
 TEST(gaussian_blur_workspace, is_of_the_radius_that_is_left_without_weights_of_zero) {
     for (const auto& [width, sigma, radius] :
          {std::tuple(4096, 12, 1000), std::tuple(4096, 20, 2000), std::tuple(100000, 50, 20000)}) {
-        gaussian_blur_problem p{width, 1, 1, radius, sigma};
-        gaussian_blur_problem left = p;
+        blur_of_images p{width, 1, 1, radius, sigma};
+        blur_of_images left = p;
         left.radius = 15 * sigma;  // past which no weight is above 0 in float
         EXPECT_EQ(select(p, hopper()), select(left, hopper())) << width << ' ' << sigma;
         EXPECT_EQ(gaussian_blur_workspace_bytes(p, hopper()), gaussian_blur_workspace_bytes(left, hopper()))
@@ -383,22 +386,30 @@ TEST(gaussian_blur_workspace, is_of_the_radius_that_is_left_without_weights_of_z
 }
 
 TEST(gaussian_blur_workspace, holds_the_intermediate_image_of_two_passes) {
-    gaussian_blur_problem p = exact_problem(1001, 50, 3, {5, 7});
-    const auto bytes = [&](algorithm which) { return gaussian_blur_workspace_bytes(p, hopper(), which); };
+    blur_of_images p = exact_problem(1001, 50, 3, {5, 7});
+    const auto region = [&] {
+        gaussian_blur_problem inside = p;
+        inside.region = image_region{0, 7, p.width, p.height};
+        inside.source.height += 2 * 7;
+        return inside;
+    };
+    const auto bytes = [&](algorithm which) {
+        return gaussian_blur_workspace_bytes(region(), hopper(), which);
+    };
     for (const std::int64_t images : {1, 9}) {
         p.images = images;
         for (const algorithm which :
              {algorithm::separable, algorithm::shared_memory, algorithm::register_window})
             EXPECT_GE(bytes(which), 1001 * (50 + 2 * 7) * 3 * 4 * images);
         for (const algorithm which : {algorithm::naive, algorithm::fused}) EXPECT_EQ(bytes(which), 0);
-        EXPECT_EQ(bytes(algorithm::automatic), bytes(select(p, hopper())));
+        EXPECT_EQ(bytes(algorithm::automatic), bytes(select(region(), hopper())));
     }
     p.radius = 5000;
     p.sigma = 1000;
     EXPECT_GT(bytes(algorithm::automatic), 0);
-    for (std::int64_t gaussian_blur_problem::*extent :
-         {&gaussian_blur_problem::width, &gaussian_blur_problem::height, &gaussian_blur_problem::images}) {
-        gaussian_blur_problem empty = p;
+    for (std::int64_t blur_of_images::*extent :
+         {&blur_of_images::width, &blur_of_images::height, &blur_of_images::images}) {
+        blur_of_images empty = p;
         empty.*extent = 0;
         for (const algorithm which : gaussian_blur_algorithms())
             EXPECT_EQ(gaussian_blur_workspace_bytes(empty, hopper(), which), 0);
@@ -407,7 +418,7 @@ TEST(gaussian_blur_workspace, holds_the_intermediate_image_of_two_passes) {
 
 TEST(gaussian_blur_select, does_without_scratch_memory_where_a_rung_can) {
     for (const std::int64_t radius : {1, 10, 300, 1000}) {
-        gaussian_blur_problem p = exact_problem(1001, 500, 1, {radius, radius + 1 - radius % 2});
+        blur_of_images p = exact_problem(1001, 500, 1, {radius, radius + 1 - radius % 2});
         p.radius.y = std::min<std::int64_t>(p.radius.y, 1000);
         p.has_scratch = false;
         EXPECT_EQ(why_not(select(p, hopper()), p, hopper()), "");
@@ -415,7 +426,7 @@ TEST(gaussian_blur_select, does_without_scratch_memory_where_a_rung_can) {
                   "gaussian_blur: separable needs scratch memory");
         EXPECT_GT(gaussian_blur_workspace_bytes(p, hopper(), algorithm::separable), 0);
     }
-    gaussian_blur_problem wide = exact_problem(1001, 500, 1, {1001, 5});
+    blur_of_images wide = exact_problem(1001, 500, 1, {1001, 5});
     EXPECT_EQ(select(wide, hopper()), algorithm::separable);
     wide.has_scratch = false;
     EXPECT_EQ(error_of<unsupported>([&] { (void)select(wide, hopper()); }),

@@ -19,6 +19,7 @@
 #include "kernels/device/launch.hpp"
 #include "kernels/separable_filter/decimated/decimated.hpp"
 #include "kernels/separable_filter/decimated/samples.cuh"
+#include "kernels/separable_filter/facts.hpp"
 #include "kernels/separable_filter/launch.hpp"
 #include "kernels/separable_filter/tuning/tuning.hpp"
 
@@ -67,13 +68,13 @@ std::int64_t most_pixels(std::int64_t size, double sigma) {
 }
 
 /// Values of such a row, from a multiple of 4 on.
-std::int64_t most_row_values(const problem& p) {
+std::int64_t most_row_values(const filter_facts& p) {
     return most_pixels(p.width, p.sigma.x) * p.channels + 3;
 }
 
 /// Few rows where blocks would be few, many where they need not be: the lines of samples at a band's ends are
 /// shared by two of them.
-sample_band band_of(const problem& p, std::int64_t wanted_blocks) {
+sample_band band_of(const filter_facts& p, std::int64_t wanted_blocks) {
     const int factor = factor_of(p.sigma.y);
     const std::int64_t strips = divide_up(most_row_values(p), tile::values) * p.images;
     const std::int64_t even = most_pixels(p.height, p.sigma.y) * strips / wanted_blocks;
@@ -93,7 +94,7 @@ struct sizes {
 };
 
 /// In floats, at most.
-sizes sizes_of(const problem& p, const sample_band& band) {
+sizes sizes_of(const filter_facts& p, const sample_band& band) {
     const std::int64_t bands =
         divide_up(most_samples(p.height, p.sigma.y) + support - 1, band.cells) * band.parts;
     const std::int64_t strips = divide_up(most_row_values(p), tile::values);
@@ -134,7 +135,7 @@ sample_axis axis_of(double sigma, std::int64_t begin, std::int64_t size, std::in
 }
 
 /// What all of its kernels know of the problem.
-decimation decimation_of(const problem& p, const sample_band& band) {
+decimation decimation_of(const filter_facts& p, const sample_band& band) {
     decimation d{};
     d.x = axis_of(p.sigma.x, p.x, p.width, p.source_width, p.border);
     d.y = axis_of(p.sigma.y, p.y, p.height, p.source_height, p.border);
@@ -154,14 +155,14 @@ bool is_wide(double sigma, std::int64_t radius) {
     return sigma >= min_sigma && sigma <= max_sigma && static_cast<double>(radius) >= 4 * sigma;
 }
 
-bool fits_grids(const problem& p) {
+bool fits_grids(const filter_facts& p) {
     return most_row_values(p) <= max_row_values && p.images <= max_grid_y &&
            most_pixels(p.height, p.sigma.y) <= max_grid_y * tile::least_rows &&
            divide_up(most_samples(p.width, p.sigma.x) * p.channels, tile::threads) <= max_grid_y;
 }
 
 /// What lies around a small picture must not cost more than the window.
-bool is_small(const problem& p, double taps_per_pixel) {
+bool is_small(const filter_facts& p, double taps_per_pixel) {
     const auto pixels = [](std::int64_t size, double sigma) {
         return static_cast<double>(most_pixels(size, sigma));
     };
@@ -172,7 +173,7 @@ bool is_small(const problem& p, double taps_per_pixel) {
 
 }  // namespace
 
-std::string_view decimated_needs(const problem& p, const device_traits& device) {
+std::string_view decimated_needs(const filter_facts& p, const device_traits& device) {
     static_assert(min_sigma == 8 && max_sigma == 8192);
     if (p.window != window::gaussian) return "takes Gaussians";
     if (!is_wide(p.sigma.x, p.radius.x) || !is_wide(p.sigma.y, p.radius.y))
@@ -187,7 +188,7 @@ std::string_view decimated_needs(const problem& p, const device_traits& device) 
     return {};
 }
 
-decimated_plan plan_decimated(const problem& p, const device_traits& device) {
+decimated_plan plan_decimated(const filter_facts& p, const device_traits& device) {
     const tuning& numbers = tuning_of(device);
     const sample_band band = band_of(p, numbers.decimated_blocks);
     const decimation d = decimation_of(p, band);

@@ -1,7 +1,8 @@
 #pragma once
 
+#include "kernels/separable_filter/facts.hpp"
 #include "kernels/separable_filter/plan/grids.hpp"
-#include "kernels/separable_filter/plan/problem.hpp"
+#include "kernels/separable_filter/plan/window.hpp"
 #include "kernels/separable_filter/tuning/tuning.hpp"
 #include <heddle/device.hpp>
 
@@ -11,11 +12,11 @@
 namespace heddle::kernels::separable_filter {
 
 /// Half of the pixels that a window has beside its middle one, along one axis and along the other.
-constexpr double both_radii(const problem& p) {
+constexpr double both_radii(const filter_facts& p) {
     return static_cast<double>(p.radius.x) + static_cast<double>(p.radius.y);
 }
 
-inline double us_of_two_passes(const tuning::two_passes& costs, const problem& p) {
+inline double us_of_two_passes(const tuning::two_passes& costs, const filter_facts& p) {
     const double value_ps = costs.value_ps + costs.value_radius_ps * both_radii(p) +
                             costs.value_reach_ps * static_cast<double>(p.reach());
     const double values =
@@ -24,7 +25,7 @@ inline double us_of_two_passes(const tuning::two_passes& costs, const problem& p
 }
 
 /// `rows` a block, the ones that are filtered only to start too. A row waits for `waits` and is `work`, as `costs` count them.
-inline double us_of_rows(const tuning::rows& costs, const problem& p, const kernel_grid& grid,
+inline double us_of_rows(const tuning::rows& costs, const filter_facts& p, const kernel_grid& grid,
                          const march& down, std::int64_t rows, double waits, double work,
                          const device_traits& device) {
     const std::int64_t blocks_of_sm = divide_up(grid.blocks.x * p.images, device.sm_count);

@@ -1,8 +1,9 @@
 #pragma once
 
 #include "kernels/device/early_launch.hpp"
+#include "kernels/separable_filter/facts.hpp"
 #include "kernels/separable_filter/plan/grids.hpp"
-#include "kernels/separable_filter/plan/problem.hpp"
+#include "kernels/separable_filter/plan/window.hpp"
 #include "kernels/separable_filter/tuning/tuning.hpp"
 #include <heddle/device.hpp>
 
@@ -60,8 +61,8 @@ struct tile_shape {
     constexpr int window() const { return lanes * values; }
     constexpr int columns() const { return window() - 2 * lead(); }
 
-    static tile_shape of(const problem& p) { return {p.value_bytes(), static_cast<int>(p.reach())}; }
-    int packet_bytes(const problem& p) const { return values * p.value_bytes(); }
+    static tile_shape of(const filter_facts& p) { return {p.value_bytes(), static_cast<int>(p.reach())}; }
+    int packet_bytes(const filter_facts& p) const { return values * p.value_bytes(); }
 };
 
 /// The grid, one row of tiles after another.
@@ -82,7 +83,7 @@ struct fused_tiles_plan {
 };
 
 /// Needs one radius up to max_tile_radius(), and rows of the source at multiples of packets.
-inline fused_tiles_plan plan_fused_tiles(const problem& p, const device_traits& device) {
+inline fused_tiles_plan plan_fused_tiles(const filter_facts& p, const device_traits& device) {
     const tile_shape shape = tile_shape::of(p);
     const auto shift = static_cast<int>(p.x * p.channels % shape.values);
     const tile_grid tiles(shape, p.row_values() + shift, p.height);
@@ -96,7 +97,7 @@ inline fused_tiles_plan plan_fused_tiles(const problem& p, const device_traits& 
 }
 
 /// Whether the device holds all blocks at once that fused_tiles needs for this problem.
-inline bool is_one_wave_of_tiles(const problem& p, const device_traits& device) {
+inline bool is_one_wave_of_tiles(const filter_facts& p, const device_traits& device) {
     const std::int64_t most = std::int64_t{tile_shape::blocks_per_sm} * device.sm_count;
     if (!p.has_one_radius_up_to(max_tile_radius(p.type, p.channels))) return false;
     if (p.width > max_row_values / p.channels || p.images > most) return false;
@@ -174,7 +175,7 @@ constexpr bool has_aligned_strips(pixel_type type, std::int64_t channels, std::i
 }
 
 /// Needs one radius up to max_register_radius().
-inline fused_strips_plan plan_fused_strips(const problem& p, const device_traits& device) {
+inline fused_strips_plan plan_fused_strips(const filter_facts& p, const device_traits& device) {
     const auto shape_of = [&p](bool aligned) {
         return strip_shape(p.value_bytes(), static_cast<int>(p.channels), static_cast<int>(p.radius.x),
                            aligned);

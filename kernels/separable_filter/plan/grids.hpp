@@ -2,7 +2,7 @@
 
 #include "kernels/device/early_launch.hpp"
 #include "kernels/device/launch.hpp"
-#include "kernels/separable_filter/plan/problem.hpp"
+#include "kernels/separable_filter/plan/window.hpp"
 #include "kernels/separable_filter/tuning/tuning.hpp"
 #include <heddle/device.hpp>
 

@@ -1,7 +1,8 @@
 #pragma once
 
+#include "kernels/separable_filter/facts.hpp"
 #include "kernels/separable_filter/plan/grids.hpp"
-#include "kernels/separable_filter/plan/problem.hpp"
+#include "kernels/separable_filter/plan/window.hpp"
 #include "kernels/separable_filter/tuning/tuning.hpp"
 #include <heddle/device.hpp>
 
@@ -110,7 +111,7 @@ constexpr int blocks_of_squares(int halo) {
 }
 
 /// Needs bytes, and radii up to square_tile::max_radius.
-inline mma_xy_plan plan_mma_xy(const problem& p, const device_traits& device) {
+inline mma_xy_plan plan_mma_xy(const filter_facts& p, const device_traits& device) {
     const auto reach = static_cast<int>(p.reach());
     // How far the window's first value lies beyond the start of a chunk.
     const auto beyond =

@@ -2,8 +2,9 @@
 
 #include "kernels/device/early_launch.hpp"
 #include "kernels/device/grid.hpp"
+#include "kernels/separable_filter/facts.hpp"
 #include "kernels/separable_filter/plan/grids.hpp"
-#include "kernels/separable_filter/plan/problem.hpp"
+#include "kernels/separable_filter/plan/window.hpp"
 #include "kernels/separable_filter/tuning/tuning.hpp"
 #include <heddle/device.hpp>
 
@@ -64,7 +65,7 @@ struct span_stage {
 };
 
 /// Values of a window before its columns: it starts at a multiple of a word in memory.
-inline int values_before_span(const problem& p) {
+inline int values_before_span(const filter_facts& p) {
     return values_before(static_cast<int>(p.reach()), static_cast<int>(p.x * p.channels), span_stage::word);
 }
 
@@ -79,7 +80,7 @@ struct mma_x_registers_y_plan {
 
 /// Needs bytes, and windows of 16 columns within span_tile::depth values. A strip has no fewer rows than its
 /// warp filters to start it, and no more than a grid's count of strips and the card's balance want.
-inline mma_x_registers_y_plan plan_mma_x_registers_y(const problem& p, const device_traits& device) {
+inline mma_x_registers_y_plan plan_mma_x_registers_y(const filter_facts& p, const device_traits& device) {
     const auto radius = static_cast<int>(p.radius.y);
     const int before = values_before_span(p);
     const int lead = values_before(before, static_cast<int>(p.x * p.channels), span_stage::packet);
@@ -163,7 +164,7 @@ __host__ __device__ constexpr int lines_of_pixels(int strip_rows) {
 }
 
 /// Pixels from the start of a window to the first result.
-inline int pixels_before(const problem& p) {
+inline int pixels_before(const filter_facts& p) {
     return values_before(static_cast<int>(p.radius.x), static_cast<int>(p.x), pixel_tile::octet);
 }
 
@@ -177,7 +178,7 @@ struct mma_xy_by_channel_plan {
 };
 
 /// Needs bytes, and windows within pixel_tile::depth pixels.
-inline mma_xy_by_channel_plan plan_mma_xy_by_channel(const problem& p, const device_traits& device) {
+inline mma_xy_by_channel_plan plan_mma_xy_by_channel(const filter_facts& p, const device_traits& device) {
     const int before = pixels_before(p);
     const auto channels = static_cast<int>(p.channels);
     const int lead = values_before(before * channels, static_cast<int>(p.x) * channels, packet_bytes);

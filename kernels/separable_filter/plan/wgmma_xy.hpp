@@ -1,8 +1,9 @@
 #pragma once
 
 #include "kernels/device/early_launch.hpp"
+#include "kernels/separable_filter/facts.hpp"
 #include "kernels/separable_filter/plan/grids.hpp"
-#include "kernels/separable_filter/plan/problem.hpp"
+#include "kernels/separable_filter/plan/window.hpp"
 #include "kernels/separable_filter/tuning/tuning.hpp"
 #include <heddle/device.hpp>
 
@@ -159,13 +160,13 @@ struct wgmma_xy_plan {
 };
 
 /// What blocks of wgmma_xy share.
-inline std::int64_t warpgroup_tiles(const problem& p) {
+inline std::int64_t warpgroup_tiles(const filter_facts& p) {
     using wgmma_xy::tile;
     return p.images * divide_up(p.row_values(), tile::columns) * divide_up(p.height, tile::side);
 }
 
 /// Needs bytes of aligned sources, windows of up to tile::max_depths_x instructions and tile::max_radius_y, and small weights.
-inline wgmma_xy_plan plan_wgmma_xy(const problem& p, const device_traits& device) {
+inline wgmma_xy_plan plan_wgmma_xy(const filter_facts& p, const device_traits& device) {
     using namespace wgmma_xy;
     const auto reach = static_cast<int>(p.reach());
     // Windows start at what is copied at once.

@@ -1,0 +1,100 @@
+#pragma once
+
+#include "kernels/device/layout.hpp"
+#include "kernels/device/tensor_map_limits.hpp"
+#include "kernels/separable_filter/plan/window.hpp"
+#include <heddle/gaussian_blur.hpp>
+#include <heddle/image.hpp>
+#include <heddle/tensor.hpp>
+
+#include <algorithm>
+#include <cstdint>
+
+/// All that rows, plans and messages read of a problem. Pure.
+namespace heddle::kernels::separable_filter {
+
+constexpr int bytes_of(pixel_type type) {
+    return type == pixel_type::u8 ? 1 : type == pixel_type::f32 ? 4 : 2;
+}
+
+/// Whether a tensor map can count from row to row, and from image to image.
+constexpr bool fits_map(const tensor_layout& images) {
+    const auto is_short = [&](std::int64_t extent, std::int64_t stride) {
+        return extent <= 1 || is_short_tensor_stride(stride, images.element_bytes);
+    };
+    return is_short(images.height, images.row_stride) && is_short(images.count, images.image_stride);
+}
+
+/// An empty problem is taken for one of a single column, row or image.
+struct filter_facts {
+    explicit filter_facts(const gaussian_blur_problem& problem,
+                          separable_filter::window weights = separable_filter::window::gaussian)
+        : width(at_least_one(problem.destination.width)),
+          height(at_least_one(problem.destination.height)),
+          channels(problem.destination.channels),
+          images(at_least_one(problem.destination.count)),
+          type(problem.type),
+          window(weights),
+          radius(problem.radius),
+          sigma(problem.sigma),
+          exact(problem.exact),
+          border(problem.border),
+          has_scratch(problem.has_scratch),
+          x(problem.region ? problem.region->x : 0),
+          y(problem.region ? problem.region->y : 0),
+          source_width(at_least_one(problem.source.width)),
+          source_height(at_least_one(problem.source.height)),
+          rows_between(std::min(source_height, height + 2 * radius.y)),
+          source_offset(static_cast<int>(problem.source.offset % packet_bytes)),
+          source_steps(alignment_of_steps(problem.source)),
+          destination_alignment(alignment_of_rows(problem.destination)),
+          in_words(source_steps >= 4 && destination_alignment >= 4),
+          in_vectors(source_alignment() == packet_bytes),
+          source_fits_map(fits_map(problem.source)),
+          destination_fits_map(fits_map(problem.destination)) {}
+
+    /// The destination's.
+    std::int64_t width, height, channels, images;
+    pixel_type type;
+    separable_filter::window window;
+    window_radius radius;
+    blur_sigma sigma;
+    bool exact;
+    heddle::border border;
+    bool has_scratch;
+    /// The rung was asked for, so whether another is faster is not the question.
+    bool is_asked_for = false;
+
+    /// The place in the source, in pixels, of the region that is wanted.
+    std::int64_t x, y;
+    std::int64_t source_width, source_height;
+    /// Rows of the source that windows reach, at most: those of an image between two passes.
+    std::int64_t rows_between;
+
+    /// In bytes. The source begins so many behind a multiple of packet_bytes, and its rows and images lie multiples of
+    /// source_steps apart; rows of the destination begin at multiples of destination_alignment.
+    int source_offset, source_steps, destination_alignment;
+    /// Rows of the source lie multiples of 4 bytes apart, and those of the destination begin at such.
+    bool in_words;
+    /// Rows of the source begin at multiples of packet_bytes.
+    bool in_vectors;
+    bool source_fits_map, destination_fits_map;
+
+    int value_bytes() const { return bytes_of(type); }
+    std::int64_t row_values() const { return width * channels; }
+    /// Along x, in values.
+    std::int64_t reach() const { return radius.x * channels; }
+    std::int64_t largest_radius() const { return std::max(radius.x, radius.y); }
+    bool has_one_radius_up_to(std::int64_t most) const { return radius.x == radius.y && radius.x <= most; }
+    /// What each row of the source begins at a multiple of, in bytes, and what from the region's place on.
+    int source_alignment() const { return packet_alignment(source_offset | source_steps); }
+    int place_alignment() const { return packet_alignment(place_offset() | source_steps); }
+    std::int64_t place_offset() const { return source_offset + x * channels * value_bytes(); }
+
+  private:
+    static constexpr std::int64_t at_least_one(std::int64_t extent) {
+        return std::max<std::int64_t>(extent, 1);
+    }
+};
+
+}  // namespace heddle::kernels::separable_filter
