@@ -57,8 +57,8 @@ LAYERS = [
     Layer(r"tests/benchmarks/.+", [PUBLIC, r"tests/.+", r"benchmarks/.+\.hpp"]),
     Layer(r"tests/.+", [PUBLIC, PUBLIC_DEVICE, r"tests/.+"]),
     # It plans by tables of its own.
-    Layer(r"benchmarks/tuning/.+", [PUBLIC, r"benchmarks/tuning/.+", r"src/matmul/rungs\.hpp",
-                                    r"kernels/matmul/((plan|cost)/.+|kernels|facts)\.hpp"]),
+    Layer(r"benchmarks/tuning/.+", [PUBLIC, r"benchmarks/tuning/.+", r"src/[^/]+/rungs\.hpp",
+                                    r"kernels/[^/]+/((plan|cost)/.+|kernels|facts)\.hpp"]),
     Layer(r"benchmarks/(cliffs/.+|program/fuzz\.cpp)", [PUBLIC, PUBLIC_DEVICE, r"benchmarks/.+", r"tests/(bounds|fuzz)/.+\.hpp"]),
     Layer(r"benchmarks/.+", [PUBLIC, PUBLIC_DEVICE, r"benchmarks/.+"]),
     Layer(r"examples/.+", [PUBLIC, PUBLIC_DEVICE, r"examples/.+"]),

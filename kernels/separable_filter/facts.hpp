@@ -62,8 +62,6 @@ struct filter_facts {
     bool exact;
     heddle::border border;
     bool has_scratch;
-    /// The rung was asked for, so whether another is faster is not the question.
-    bool is_asked_for = false;
 
     /// The place in the source, in pixels, of the region that is wanted.
     std::int64_t x, y;
@@ -80,8 +78,8 @@ struct filter_facts {
     bool in_vectors;
     bool source_fits_map, destination_fits_map;
 
-    int value_bytes() const { return bytes_of(type); }
-    std::int64_t row_values() const { return width * channels; }
+    constexpr int value_bytes() const { return bytes_of(type); }
+    constexpr std::int64_t row_values() const { return width * channels; }
     /// Along x, in values.
     std::int64_t reach() const { return radius.x * channels; }
     std::int64_t largest_radius() const { return std::max(radius.x, radius.y); }

@@ -19,13 +19,13 @@
 #include "kernels/device/ptx/grid_dependency.cuh"
 #include "kernels/device/ptx/sync.cuh"
 #include "kernels/device/ptx/warpgroup.cuh"
+#include "kernels/separable_filter/cost/cost.hpp"
 #include "kernels/separable_filter/facts.hpp"
 #include "kernels/separable_filter/fused_chains.cuh"
 #include "kernels/separable_filter/launch.hpp"
 #include "kernels/separable_filter/pixel.cuh"
 #include "kernels/separable_filter/plan/grids.hpp"
 #include "kernels/separable_filter/plan/window.hpp"
-#include "kernels/separable_filter/tuning/tuning.hpp"
 
 #include <algorithm>
 
@@ -201,9 +201,11 @@ fused_chains_plan plan_of(const filter_facts& p, const device_traits& device) {
     const std::int64_t blocks_per_sm = std::clamp<std::int64_t>(fit, 1, chain::max_warps / warps);
     // Each warp is to have as many rows as it filters to start.
     const march down = plan_march(p.height, strips, p.images, device.sm_count * blocks_per_sm,
-                                  warps * 2 * radius, 1, tuning_of(device).march);
+                                  warps * 2 * radius, 1, costs_of(device).march);
     const std::int64_t rows_per_warp =
         warps == 1 ? down.rows_per_block : divide_up(down.rows_per_block + chain::less_in_last, warps);
+    // The warps of a chain share the rows that a warp by itself filters to start.
+    const auto rows = static_cast<double>(rows_per_warp + (warps == 1 ? 2 * radius : 0));
     return {.grid = {.blocks = {strips * down.segments},
                      .threads = {lanes * warps},
                      .shared_bytes = static_cast<std::size_t>(
@@ -212,7 +214,10 @@ fused_chains_plan plan_of(const filter_facts& p, const device_traits& device) {
                      .begins_early = waits_for_grids(device)},
             .strips = static_cast<unsigned>(strips),
             .march = down,
-            .rows_per_warp = static_cast<int>(rows_per_warp)};
+            .rows_per_warp = static_cast<int>(rows_per_warp),
+            .us = predicted_us("fused chains", device,
+                               marching(p, strips * down.segments * p.images, blocks_per_sm, rows, radius,
+                                        radius * warps, device))};
 }
 
 template <int radius>

@@ -17,13 +17,13 @@
 #include "kernels/device/ptx/mbarrier.cuh"
 #include "kernels/device/ptx/sync.cuh"
 #include "kernels/device/vector.cuh"
+#include "kernels/separable_filter/cost/cost.hpp"
 #include "kernels/separable_filter/facts.hpp"
 #include "kernels/separable_filter/fused_ring.cuh"
 #include "kernels/separable_filter/launch.hpp"
 #include "kernels/separable_filter/pixel.cuh"
 #include "kernels/separable_filter/plan/grids.hpp"
 #include "kernels/separable_filter/plan/window.hpp"
-#include "kernels/separable_filter/tuning/tuning.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -236,7 +236,11 @@ fused_ring_plan plan_fused_ring(const filter_facts& p, const device_traits& devi
         static_cast<std::int64_t>(device.shared_memory_per_sm) / (l.bytes + shared_bytes_reserved);
     const std::int64_t blocks_per_sm = std::clamp<std::int64_t>(fit, 1, 65536 / (threads * 128));
     const march down = plan_march(p.height, strips, p.images, device.sm_count * blocks_per_sm, l.lead, rows,
-                                  tuning_of(device).march);
+                                  costs_of(device).march);
+    const bool aligned_loads = p.place_alignment() >= max_vector_bytes;
+    const cost_place row = p.value_bytes() == 4 ? cost_place("fused ring of float")
+                           : aligned_loads      ? cost_place("fused ring")
+                                                : cost_place("fused ring unaligned");
     return {.grid = {.blocks = {strips * down.segments},
                      .threads = {threads},
                      .shared_bytes = static_cast<std::size_t>(l.bytes),
@@ -245,8 +249,12 @@ fused_ring_plan plan_fused_ring(const filter_facts& p, const device_traits& devi
             .is_compiled = is_compiled,
             .strips = static_cast<unsigned>(strips),
             .march = down,
-            .aligned_loads = p.place_alignment() >= max_vector_bytes,
-            .aligned_stores = p.destination_alignment >= columns * p.value_bytes()};
+            .aligned_loads = aligned_loads,
+            .aligned_stores = p.destination_alignment >= columns * p.value_bytes(),
+            .us = predicted_us(row, device,
+                               marching(p, strips * down.segments * p.images, blocks_per_sm,
+                                        static_cast<double>(down.rows_per_block + l.lead), 1,
+                                        l.strip * (both_radii(p) + 1), device))};
 }
 
 template <class T>

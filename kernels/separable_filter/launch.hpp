@@ -6,6 +6,7 @@
 #include "kernels/separable_filter/plan/fused.hpp"
 #include "kernels/separable_filter/plan/grids.hpp"
 #include "kernels/separable_filter/plan/mma_xy.hpp"
+#include "kernels/separable_filter/plan/predict.hpp"
 #include "kernels/separable_filter/plan/small_windows.hpp"
 #include "kernels/separable_filter/plan/two_passes.hpp"
 #include "kernels/separable_filter/plan/wgmma_xy.hpp"
@@ -42,6 +43,7 @@ struct arguments {
 
 struct naive_plan {
     kernel_grid grid;
+    double us;  ///< predicted
 };
 
 struct fused_chains_plan {
@@ -49,20 +51,25 @@ struct fused_chains_plan {
     unsigned strips;
     separable_filter::march march;
     int rows_per_warp;  ///< but the last's of a block, which has those that are left
+    double us;          ///< predicted
 };
 
-/// How a kernel does a problem: one of these.
-using plan = std::variant<naive_plan, two_pass_plan, fused_ring_plan, fused_strips_plan, fused_chains_plan,
-                          fused_tiles_plan, mma_xy_plan, mma_x_registers_y_plan, wgmma_xy_plan,
-                          mma_xy_by_channel_plan, decimated_plan>;
+/// How a kernel does a problem.
+struct plan {
+    std::variant<naive_plan, two_pass_plan, fused_ring_plan, fused_strips_plan, fused_chains_plan,
+                 fused_tiles_plan, mma_xy_plan, mma_x_registers_y_plan, wgmma_xy_plan, mma_xy_by_channel_plan,
+                 decimated_plan>
+        kernels;
+    double us = 0;  ///< predicted
+};
 
-inline std::int64_t scratch_bytes(const plan& any) {
+inline std::int64_t scratch_bytes(const plan& plan) {
     return std::visit(
         [](const auto& own) -> std::int64_t {
             if constexpr (requires { own.scratch_bytes; }) return own.scratch_bytes;
             return 0;
         },
-        any);
+        plan.kernels);
 }
 inline bool needs_tickets(const plan&) {
     return false;

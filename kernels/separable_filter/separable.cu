@@ -104,7 +104,7 @@ __global__ void __launch_bounds__(tile::threads) separable(const __grid_constant
 
 }  // namespace
 
-two_pass_plan plan_separable(const filter_facts& p, const device_traits&) {
+two_pass_plan plan_separable(const filter_facts& p, const device_traits& device) {
     const intermediate_image between = intermediate_of(p);
     const auto grid_of = [&p](std::int64_t rows) -> kernel_grid {
         return {.blocks = {divide_up(p.row_values(), tile::threads), std::min(p.images * rows, max_grid_y)},
@@ -113,7 +113,8 @@ two_pass_plan plan_separable(const filter_facts& p, const device_traits&) {
     return {.between = between,
             .scratch_bytes = scratch_bytes_between(p),
             .along_x = grid_of(between.rows),
-            .along_y = grid_of(p.height)};
+            .along_y = grid_of(p.height),
+            .us = predicted_us("separable", device, work_of_two_passes(p, between, tile::threads, device))};
 }
 
 template <class T>

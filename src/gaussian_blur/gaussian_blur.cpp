@@ -36,12 +36,6 @@ gaussian_blur_problem validated(const char* name, const image_batch_view<const T
     return problem;
 }
 
-filter_facts facts_of(const gaussian_blur_problem& problem, const gaussian_blur_options& options) {
-    filter_facts facts(problem);
-    facts.is_asked_for = options.algorithm != gaussian_blur_algorithm::automatic || !options.kernel.empty();
-    return facts;
-}
-
 taps taps_of(double sigma, std::int64_t radius) {
     taps taps;
     taps.radius = static_cast<int>(radius);
@@ -73,7 +67,7 @@ std::int64_t gaussian_blur_workspace_bytes(image_batch_view<const std::type_iden
     problem.has_scratch = true;
     return detail::workspace_bytes_for(
         scratch_bytes(detail::blur_rungs<T>()
-                          .choose(operation, options.algorithm, facts_of(problem, options),
+                          .choose(operation, options.algorithm, filter_facts(problem),
                                   traits_of(device_of(stream)), options.kernel)
                           .plan));
 }
@@ -86,7 +80,7 @@ void gaussian_blur(image_batch_view<const std::type_identity_t<T>> source, image
         operation, options.workspace,
         {{"source", detail::footprint_of(source)}, {"destination", detail::footprint_of(destination)}});
     if (detail::is_empty(problem)) return;
-    const filter_facts facts = facts_of(problem, options);
+    const filter_facts facts = filter_facts(problem);
     kernels::separable_filter::arguments<T> arguments{.source = source,
                                                       .destination = destination,
                                                       .x = facts.x,

@@ -1,14 +1,15 @@
 #include "src/gaussian_blur/rungs.hpp"
 
+#include "kernels/separable_filter/cost/cost.hpp"
 #include "kernels/separable_filter/facts.hpp"
 #include "kernels/separable_filter/launch.hpp"
 #include "src/gaussian_blur/needs.hpp"
-#include "src/gaussian_blur/pays.hpp"
 #include "src/gaussian_blur/taps.hpp"
 #include "src/gaussian_blur/validate.hpp"
 #include "src/workspace.hpp"
 #include <heddle/types.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string>
@@ -30,44 +31,49 @@ constexpr blur_rung<T> row(gaussian_blur_algorithm id, std::string_view name,
                            decltype(blur_rung<T>::why_not) why_not, decltype(blur_rung<T>::pays) pays) {
     using own_plan = std::invoke_result_t<decltype(plan_kernel), const filter_facts&, const device_traits&>;
     const auto plan_any = [](const filter_facts& f, const device_traits& device) -> plan {
-        return plan_kernel(f, device);
+        const own_plan own = plan_kernel(f, device);
+        return {own, own.us};
     };
     const auto launch = [](const plan& plan, const arguments<T>& arguments, cudaStream_t stream) {
-        launch_if<launch_kernel, is_built>(std::get<own_plan>(plan), arguments, stream);
+        launch_if<launch_kernel, is_built>(std::get<own_plan>(plan.kernels), arguments, stream);
     };
     return {id, name, why_not, pays, plan_any, launch};
+}
+
+/// Its window is not exactly a Gaussian.
+bool may_be_decimated(const filter_facts& f, const device_traits& device) {
+    return !f.exact && std::min(f.sigma.x, f.sigma.y) >= costs_of(device).min_sigma_of_decimated;
 }
 
 constexpr bool for_90 = HEDDLE_COMPILED_FOR_90 != 0;
 
 template <class T>
 constexpr auto table = std::to_array<blur_rung<T>>({
-    row<T, plan_naive, launch_naive<T>>(naive, "naive", needs<of::tables>, without_scratch),
+    row<T, plan_naive, launch_naive<T>>(naive, "naive", needs<of::tables>, always),
     row<T, plan_separable, launch_separable<T>>(separable, "separable", any_problem, always),
     row<T, plan_shared_memory, launch_shared_memory<T>>(  //
         shared_memory, "shared_memory", of::shared_memory, always),
     row<T, plan_register_window, launch_register_window<T>>(  //
-        register_window, "register_window", of::register_window, pays_register_window),
+        register_window, "register_window", of::register_window, always),
     row<T, plan_fused_ring, launch_fused_ring<T>>(  //
-        fused, "fused ring", of::ring, pays_ring),
+        fused, "fused ring", of::ring, always),
     row<T, plan_fused_strips, launch_fused_strips<T>>(  //
-        fused, "fused strips", of::strips, pays_strips),
+        fused, "fused strips", of::strips, always),
     row<T, plan_fused_chains, launch_fused_chains>(  //
-        fused, "fused chains", of::chains, pays_chains),
+        fused, "fused chains", of::chains, always),
     row<T, plan_fused_tiles, launch_fused_tiles<T>>(  //
         fused, "fused tiles", needs<of::tile_radius, of::tile_packets, of::short_rows>, always),
     row<T, plan_mma_xy, launch_mma_xy, for_90>(  //
-        mma_xy, "mma_xy", needs<of::tensor_cores, of::gaussian, of::square_radius>, pays_mma_xy),
+        mma_xy, "mma_xy", needs<of::tensor_cores, of::gaussian, of::square_radius>, always),
     row<T, plan_mma_x_registers_y, launch_mma_x_registers_y, for_90>(mma_x_registers_y, "mma_x_registers_y",
-                                                                     of::registers, pays_mma_x_registers_y),
+                                                                     of::registers, always),
     row<T, plan_wgmma_xy, launch_wgmma_xy, for_90>(  //
-        wgmma_xy, "wgmma_xy", of::warpgroups, pays_wgmma_xy),
+        wgmma_xy, "wgmma_xy", of::warpgroups, always),
     row<T, plan_mma_xy_by_channel, launch_mma_xy_by_channel, for_90>(
         mma_xy_by_channel, "mma_xy_by_channel",
-        needs<of::wide_windows, of::gaussian, of::pixel_radius, of::mirrored, of::images_in_grid>,
-        pays_mma_xy_by_channel),
+        needs<of::wide_windows, of::gaussian, of::pixel_radius, of::mirrored, of::images_in_grid>, always),
     row<T, plan_decimated, launch_decimated<T>>(  //
-        decimated, "decimated", decimated_needs, pays_decimated),
+        decimated, "decimated", decimated_needs, may_be_decimated),
 });
 
 constexpr const char* enumeration = "gaussian_blur_algorithm";
@@ -75,11 +81,9 @@ constexpr const char* enumeration = "gaussian_blur_algorithm";
 constexpr detail::rung_table rungs(table<std::uint8_t>, enumeration);
 
 /// As of a call: without the weights that are 0.
-filter_facts facts_of(gaussian_blur_problem problem, bool is_asked_for) {
+filter_facts facts_of(gaussian_blur_problem problem) {
     problem.radius = blur_radius(problem.sigma, problem.radius);
-    filter_facts facts(problem);
-    facts.is_asked_for = is_asked_for;
-    return facts;
+    return filter_facts(problem);
 }
 
 /// One number where it stands for both.
@@ -104,7 +108,7 @@ std::string_view to_string(gaussian_blur_algorithm algorithm) {
 
 gaussian_blur_algorithm select(const gaussian_blur_problem& problem, const device_traits& device) {
     validate_problem("select", problem, device);
-    return rungs.choose("select", automatic, facts_of(problem, false), device).rung->id;
+    return rungs.choose("select", automatic, facts_of(problem), device).rung->id;
 }
 
 std::string why_not(gaussian_blur_algorithm algorithm, const gaussian_blur_problem& problem,
@@ -112,8 +116,7 @@ std::string why_not(gaussian_blur_algorithm algorithm, const gaussian_blur_probl
     rungs.require_known("why_not", "algorithm", algorithm);
     rungs.require_kernel("why_not", "kernel", algorithm, kernel);
     validate_problem("why_not", problem, device);
-    return rungs.why_not("gaussian_blur", algorithm,
-                         facts_of(problem, algorithm != automatic || !kernel.empty()), device, kernel);
+    return rungs.why_not("gaussian_blur", algorithm, facts_of(problem), device, kernel);
 }
 
 std::int64_t gaussian_blur_workspace_bytes(const gaussian_blur_problem& problem, const device_traits& device,
@@ -123,7 +126,7 @@ std::int64_t gaussian_blur_workspace_bytes(const gaussian_blur_problem& problem,
     validate_problem(operation, problem, device);
     gaussian_blur_problem with = problem;
     with.has_scratch = true;
-    return is_empty(problem) ? 0 : workspace_bytes(facts_of(with, algorithm != automatic), device, algorithm);
+    return is_empty(problem) ? 0 : workspace_bytes(facts_of(with), device, algorithm);
 }
 
 namespace detail {

@@ -21,7 +21,8 @@
 #include "kernels/separable_filter/decimated/samples.cuh"
 #include "kernels/separable_filter/facts.hpp"
 #include "kernels/separable_filter/launch.hpp"
-#include "kernels/separable_filter/tuning/tuning.hpp"
+#include "kernels/separable_filter/plan/predict.hpp"
+#include "kernels/separable_filter/cost/cost.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -180,7 +181,7 @@ std::string_view decimated_needs(const filter_facts& p, const device_traits& dev
         return "takes sigmas from 8 to 8192, and radii from 4 sigma on";
     if (p.source_width > max_row_values / p.channels || !fits_grids(p))
         return "takes no more rows, values of a row and images than its grids count";
-    if (is_small(p, tuning_of(device).decimated_taps_per_pixel))
+    if (is_small(p, costs_of(device).decimated_taps_per_pixel))
         return "needs an image that is not small against the window";
     if (blur_tile::shared_bytes(radius_of_samples(p.sigma.x), radius_of_samples(p.sigma.y), p.channels) >
         device.shared_memory_per_block_optin)
@@ -189,7 +190,7 @@ std::string_view decimated_needs(const filter_facts& p, const device_traits& dev
 }
 
 decimated_plan plan_decimated(const filter_facts& p, const device_traits& device) {
-    const tuning& numbers = tuning_of(device);
+    const costs& numbers = costs_of(device);
     const sample_band band = band_of(p, numbers.decimated_blocks);
     const decimation d = decimation_of(p, band);
     const sizes floats = sizes_of(p, band);
@@ -204,6 +205,8 @@ decimated_plan plan_decimated(const filter_facts& p, const device_traits& device
     const int outputs = are_many ? 8 : 4;
     const bool waits = waits_for_grids(device);
     const int quad = 4 * p.value_bytes();
+    const auto floats_moved = static_cast<double>(2 * (floats.partial + floats.samples + floats.blurred));
+    const std::int64_t bands = std::int64_t{d.strips} * d.bands * p.images;
     return {.samples = d,
             .partial_floats = floats.partial,
             .sample_floats = floats.samples,
@@ -228,7 +231,13 @@ decimated_plan plan_decimated(const filter_facts& p, const device_traits& device
             .lanes = lanes,
             .outputs = outputs,
             .aligned_loads = p.source_alignment() >= quad,
-            .aligned_stores = p.destination_alignment >= quad};
+            .aligned_stores = p.destination_alignment >= quad,
+            .us = predicted_us(
+                "decimated", device,
+                {.bytes = image_bytes(p) + floats_moved * sizeof(float),
+                 .waits = static_cast<double>(divide_up(bands, device.sm_count) * band.rows),
+                 .units = static_cast<double>(divide_up(tiles.x * tiles.y * p.images, device.sm_count) *
+                                              (d.x.radius + d.y.radius) * p.channels)})};
 }
 
 template <class T>

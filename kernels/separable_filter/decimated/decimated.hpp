@@ -76,6 +76,7 @@ struct decimated_plan {
     int outputs;  ///< of a thread of `blur`
     bool aligned_loads;
     bool aligned_stores;
+    double us;  ///< predicted
 };
 
 }  // namespace heddle::kernels::separable_filter

@@ -1,10 +1,11 @@
 #pragma once
 
 #include "kernels/device/early_launch.hpp"
+#include "kernels/separable_filter/cost/cost.hpp"
 #include "kernels/separable_filter/facts.hpp"
 #include "kernels/separable_filter/plan/grids.hpp"
+#include "kernels/separable_filter/plan/predict.hpp"
 #include "kernels/separable_filter/plan/window.hpp"
-#include "kernels/separable_filter/tuning/tuning.hpp"
 #include <heddle/device.hpp>
 
 #include <algorithm>
@@ -35,6 +36,7 @@ struct fused_ring_plan {
     separable_filter::march march;
     bool aligned_loads;
     bool aligned_stores;
+    double us;  ///< predicted
 };
 
 /// The largest radius of windows that tiles take. It is the same for both axes.
@@ -80,6 +82,7 @@ struct fused_tiles_plan {
     tile_grid tiles;
     int shift;  ///< values that a window begins before its place, so that its packets are aligned in the source
     bool stores_packets;  ///< rows of the destination are whole ones, at multiples of their size
+    double us;            ///< predicted
 };
 
 /// Needs one radius up to max_tile_radius(), and rows of the source at multiples of packets.
@@ -87,22 +90,18 @@ inline fused_tiles_plan plan_fused_tiles(const filter_facts& p, const device_tra
     const tile_shape shape = tile_shape::of(p);
     const auto shift = static_cast<int>(p.x * p.channels % shape.values);
     const tile_grid tiles(shape, p.row_values() + shift, p.height);
-    return {.grid = {.blocks = {tiles.strips * tiles.segments},
-                     .threads = {std::int64_t{tile_shape::lanes} * tile_shape::warps},
-                     .begins_early = waits_for_grids(device)},
-            .tiles = tiles,
-            .shift = shift,
-            .stores_packets = shift == 0 && p.row_values() % shape.values == 0 &&
-                              p.destination_alignment >= shape.packet_bytes(p)};
-}
-
-/// Whether the device holds all blocks at once that fused_tiles needs for this problem.
-inline bool is_one_wave_of_tiles(const filter_facts& p, const device_traits& device) {
-    const std::int64_t most = std::int64_t{tile_shape::blocks_per_sm} * device.sm_count;
-    if (!p.has_one_radius_up_to(max_tile_radius(p.type, p.channels))) return false;
-    if (p.width > max_row_values / p.channels || p.images > most) return false;
-    const tile_grid tiles(tile_shape::of(p), p.row_values(), p.height);
-    return tiles.segments <= most && tiles.strips * tiles.segments * p.images <= most;
+    const double rows = tile_shape::rows + 2 * static_cast<double>(p.radius.y);
+    return {
+        .grid = {.blocks = {tiles.strips * tiles.segments},
+                 .threads = {std::int64_t{tile_shape::lanes} * tile_shape::warps},
+                 .begins_early = waits_for_grids(device)},
+        .tiles = tiles,
+        .shift = shift,
+        .stores_packets = shift == 0 && p.row_values() % shape.values == 0 &&
+                          p.destination_alignment >= shape.packet_bytes(p),
+        .us = predicted_us("fused tiles", device,
+                           marching(p, tiles.strips * tiles.segments * p.images, tile_shape::blocks_per_sm,
+                                    rows, 1, shape.values * (both_radii(p) + 1), device))};
 }
 
 /// The largest radius of windows whose sums fit the registers. It is the same for both axes.
@@ -167,6 +166,7 @@ struct fused_strips_plan {
     bool aligned;  ///< packets of source and destination start at multiples of their size
     unsigned strips;
     separable_filter::march march;
+    double us;  ///< predicted
 };
 
 /// Whether strips are compiled for rows that are aligned: but of windows that fused_tiles or fused_chains takes then.
@@ -195,7 +195,12 @@ inline fused_strips_plan plan_fused_strips(const filter_facts& p, const device_t
         std::clamp<std::int64_t>(fit, 1, std::int64_t{shape.blocks_per_sm} * strip_shape::warps / warps);
     const separable_filter::march down =
         plan_march(p.height, strips, p.images, device.sm_count * blocks_per_sm,
-                   static_cast<int>(2 * p.radius.x), shape.rows, tuning_of(device).march);
+                   static_cast<int>(2 * p.radius.x), shape.rows, costs_of(device).march);
+    const double rows = static_cast<double>(down.rows_per_block + 2 * p.radius.y),
+                 products = shape.values * both_radii(p);
+    const cost_place row = p.value_bytes() == 4 ? cost_place("fused strips of float")
+                           : shape.shifts       ? cost_place("fused strips unaligned")
+                                                : cost_place("fused strips");
     return {.grid = {.blocks = {strips * down.segments},
                      .threads = {strip_shape::lanes * warps},
                      .shared_bytes = static_cast<std::size_t>(std::max<std::int64_t>(
@@ -204,7 +209,10 @@ inline fused_strips_plan plan_fused_strips(const filter_facts& p, const device_t
                      .begins_early = waits_for_grids(device)},
             .aligned = aligned,
             .strips = static_cast<unsigned>(strips),
-            .march = down};
+            .march = down,
+            .us = predicted_us(row, device,
+                               marching(p, strips * down.segments * p.images, blocks_per_sm, rows, products,
+                                        products * static_cast<double>(warps), device))};
 }
 
 }  // namespace heddle::kernels::separable_filter

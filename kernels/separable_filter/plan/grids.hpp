@@ -2,8 +2,8 @@
 
 #include "kernels/device/early_launch.hpp"
 #include "kernels/device/launch.hpp"
+#include "kernels/separable_filter/cost/cost.hpp"
 #include "kernels/separable_filter/plan/window.hpp"
-#include "kernels/separable_filter/tuning/tuning.hpp"
 #include <heddle/device.hpp>
 
 #include <algorithm>
@@ -33,7 +33,7 @@ struct march {
 /// its rounds, and to be no fewer than those. Within that, small images get one wave of blocks over the whole
 /// device. Large ones get several, so that an SM that runs ahead takes more of them.
 inline march plan_march(std::int64_t height, std::int64_t strips, std::int64_t images,
-                        std::int64_t resident_blocks, int extra, int round, const tuning::marching& numbers) {
+                        std::int64_t resident_blocks, int extra, int round, const costs::marching& numbers) {
     constexpr std::int64_t max_rows = std::int64_t{1} << 29;
     const std::int64_t rows_to_share = numbers.rows_to_share + numbers.rows_to_share_per_extra * extra;
 

@@ -1,9 +1,10 @@
 #pragma once
 
+#include "kernels/separable_filter/cost/cost.hpp"
 #include "kernels/separable_filter/facts.hpp"
 #include "kernels/separable_filter/plan/grids.hpp"
+#include "kernels/separable_filter/plan/predict.hpp"
 #include "kernels/separable_filter/plan/window.hpp"
-#include "kernels/separable_filter/tuning/tuning.hpp"
 #include <heddle/device.hpp>
 
 #include <algorithm>
@@ -103,6 +104,7 @@ struct mma_xy_plan {
     bool in_words;
     int source_alignment;
     int destination_alignment;
+    double us;  ///< predicted
 };
 
 /// The blocks that the window of a square takes, which has `halo` values besides the square's own.
@@ -127,7 +129,7 @@ inline mma_xy_plan plan_mma_xy(const filter_facts& p, const device_traits& devic
     const std::int64_t resident = std::int64_t{device.sm_count} * ring.blocks_per_sm;
     const std::int64_t columns = strips * p.images;
     // How far a block marches.
-    const auto& costs = tuning_of(device).mma_xy;
+    const auto& costs = costs_of(device).mma_xy;
     const std::int64_t fewest = divide_up(columns, resident);
     std::int64_t tiles = rows, least = INT64_MAX;
     for (std::int64_t waves = fewest; waves < fewest + costs.waves_tried; ++waves) {
@@ -153,7 +155,11 @@ inline mma_xy_plan plan_mma_xy(const filter_facts& p, const device_traits& devic
             .tiles = static_cast<int>(tiles),
             .in_words = p.in_words,
             .source_alignment = std::min(square_tile::chunk, p.source_steps),
-            .destination_alignment = std::min(square_tile::chunk, p.destination_alignment)};
+            .destination_alignment = std::min(square_tile::chunk, p.destination_alignment),
+            .us = predicted_us(
+                "mma_xy", device,
+                marching(p, columns * segments, ring.blocks_per_sm, static_cast<double>(tiles + blocks_y), 1,
+                         ring.warps * (blocks_x + blocks_y), device))};
 }
 
 }  // namespace heddle::kernels::separable_filter

@@ -2,10 +2,11 @@
 
 #include "kernels/device/early_launch.hpp"
 #include "kernels/device/grid.hpp"
+#include "kernels/separable_filter/cost/cost.hpp"
 #include "kernels/separable_filter/facts.hpp"
 #include "kernels/separable_filter/plan/grids.hpp"
+#include "kernels/separable_filter/plan/predict.hpp"
 #include "kernels/separable_filter/plan/window.hpp"
-#include "kernels/separable_filter/tuning/tuning.hpp"
 #include <heddle/device.hpp>
 
 #include <algorithm>
@@ -76,6 +77,7 @@ struct mma_x_registers_y_plan {
     int strip_rows;
     /// Rows of the source begin at multiples of packets, and those of the destination at multiples of pairs.
     bool aligned;
+    double us;  ///< predicted
 };
 
 /// Needs bytes, and windows of 16 columns within span_tile::depth values. A strip has no fewer rows than its
@@ -87,7 +89,7 @@ inline mma_x_registers_y_plan plan_mma_x_registers_y(const filter_facts& p, cons
     const warp_strips strips(p.row_values(), span_tile::columns, span_tile::blocks_per_sm(radius), p.height,
                              p.images, device);
     const std::int64_t wanted =
-        std::clamp<std::int64_t>(strips.rows_of_wave, 2 * radius + 4, tuning_of(device).max_strip_rows);
+        std::clamp<std::int64_t>(strips.rows_of_wave, 2 * radius + 4, costs_of(device).max_strip_rows);
     const int strip_rows =
         round_up(static_cast<int>(std::max(wanted, divide_up(p.height, max_grid_y))), span_tile::rows);
     const bool aligned = p.in_vectors && p.destination_alignment >= 2;
@@ -96,7 +98,11 @@ inline mma_x_registers_y_plan plan_mma_x_registers_y(const filter_facts& p, cons
             .lead = lead,
             .skip = lead - before,
             .strip_rows = strip_rows,
-            .aligned = aligned};
+            .aligned = aligned,
+            .us = predicted_us(
+                "mma_x_registers_y", device,
+                marching(p, strips.blocks * divide_up(p.height, strip_rows) * p.images, strips.blocks_per_sm,
+                         strip_rows + 2 * radius, 1, strips.warps * (2 * radius + 1), device))};
 }
 
 /// What a warp of mma_xy_by_channel works on.
@@ -174,7 +180,8 @@ struct mma_xy_by_channel_plan {
     int lead;  ///< bytes from the first packet to a warp's first column, of which `skip` are before its windows
     int skip;
     int strip_rows = 0;
-    bool aligned;  ///< rows of the source and of the destination begin at multiples of packets
+    bool aligned;   ///< rows of the source and of the destination begin at multiples of packets
+    double us = 0;  ///< predicted
 };
 
 /// Needs bytes, and windows within pixel_tile::depth pixels.
@@ -189,11 +196,15 @@ inline mma_xy_by_channel_plan plan_mma_xy_by_channel(const filter_facts& p, cons
     const auto take = [&]<int count> {
         using shape = pixel_shape<count>;
         const warp_strips strips(p.width, shape::columns, shape::blocks_per_sm, p.height, p.images, device);
-        const std::int64_t rows = std::max(std::min(strips.rows_of_wave, tuning_of(device).max_strip_rows),
+        const std::int64_t rows = std::max(std::min(strips.rows_of_wave, costs_of(device).max_strip_rows),
                                            divide_up(p.height, max_grid_y));
         plan.strip_rows = round_up(static_cast<int>(rows), pixel_tile::side);
         plan.grid = strips.grid(p.height, p.images, plan.strip_rows, pixel_layout<count>::bytes,
                                 lines_of_pixels(plan.strip_rows), plan.aligned, device);
+        const double steps = static_cast<double>(plan.strip_rows / pixel_tile::side + pixel_tile::stages);
+        plan.us = predicted_us("mma_xy_by_channel", device,
+                               marching(p, strips.blocks * divide_up(p.height, plan.strip_rows) * p.images,
+                                        strips.blocks_per_sm, steps, 1, strips.warps, device));
     };
     with_channels(p.channels, take);
     return plan;

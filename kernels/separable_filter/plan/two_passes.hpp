@@ -3,6 +3,7 @@
 #include "kernels/separable_filter/facts.hpp"
 #include "kernels/separable_filter/plan/grids.hpp"
 #include "kernels/separable_filter/plan/intermediate_image.hpp"
+#include "kernels/separable_filter/plan/predict.hpp"
 #include "kernels/separable_filter/plan/window.hpp"
 
 #include <cstdint>
@@ -20,10 +21,24 @@ struct two_pass_plan {
     std::int64_t scratch_bytes;  ///< what `between` takes at most, whatever the region and the border
     kernel_grid along_x;
     kernel_grid along_y;
+    double us;  ///< predicted
 };
 
 inline std::int64_t scratch_bytes_between(const filter_facts& p) {
     return p.images * p.rows_between * intermediate_of(p).stride * std::int64_t{sizeof(float)};
+}
+
+/// Blocks have `columns` values of a row.
+inline work work_of_two_passes(const filter_facts& p, const intermediate_image& between, std::int64_t columns,
+                               const device_traits& device) {
+    const double row = static_cast<double>(divide_up(p.row_values(), columns) * columns * p.images),
+                 first = row * static_cast<double>(between.rows),
+                 second = row * static_cast<double>(p.height);
+    const double products =
+        first * static_cast<double>(p.radius.x) + second * static_cast<double>(p.radius.y);
+    return {.bytes = (first + second) * (p.value_bytes() + static_cast<double>(sizeof(float))),
+            .waits = both_radii(p),
+            .units = products / device.sm_count};
 }
 
 }  // namespace heddle::kernels::separable_filter

@@ -1,10 +1,11 @@
 #pragma once
 
 #include "kernels/device/early_launch.hpp"
+#include "kernels/separable_filter/cost/cost.hpp"
 #include "kernels/separable_filter/facts.hpp"
 #include "kernels/separable_filter/plan/grids.hpp"
+#include "kernels/separable_filter/plan/predict.hpp"
 #include "kernels/separable_filter/plan/window.hpp"
-#include "kernels/separable_filter/tuning/tuning.hpp"
 #include <heddle/device.hpp>
 
 #include <algorithm>
@@ -115,7 +116,7 @@ struct shares {
 /// and a block that goes on to another strip takes a step without a result.
 inline shares share_out(std::int64_t images, std::int64_t strips, std::int64_t strip_tiles,
                         const device_traits& device) {
-    const auto& costs = tuning_of(device).wgmma_xy;
+    const auto& costs = costs_of(device).wgmma_xy;
     const std::int64_t tiles = images * strips * strip_tiles;
     const auto blocks =
         static_cast<int>(std::min({tiles, std::int64_t{device.sm_count}, std::int64_t{max_blocks}}));
@@ -157,6 +158,7 @@ struct wgmma_xy_plan {
     bool stores_boxes;
     bool stores_words;
     wgmma_xy::shares shares;
+    double us;  ///< predicted
 };
 
 /// What blocks of wgmma_xy share.
@@ -175,18 +177,23 @@ inline wgmma_xy_plan plan_wgmma_xy(const filter_facts& p, const device_traits& d
     const shares shares = share_out(p.images, divide_up(p.row_values(), tile::columns),
                                     divide_up(p.height, tile::side), device);
     const bool ends_with_packets = p.row_values() % packet_bytes == 0;
-    return {.grid = {.blocks = {shares.blocks},
-                     .threads = {tile::threads},
-                     .shared_bytes = static_cast<std::size_t>(lay_out(depths_x).bytes),
-                     .shared_limit = device.shared_memory_per_block_optin,
-                     .begins_early = waits_for_grids(device)},
-            .is_box = p.window == window::box,
-            .lead = lead,
-            .depths_x = depths_x,
-            .stores_boxes =
-                p.destination_alignment == packet_bytes && p.destination_fits_map && ends_with_packets,
-            .stores_words = p.destination_alignment >= word,
-            .shares = shares};
+    return {
+        .grid = {.blocks = {shares.blocks},
+                 .threads = {tile::threads},
+                 .shared_bytes = static_cast<std::size_t>(lay_out(depths_x).bytes),
+                 .shared_limit = device.shared_memory_per_block_optin,
+                 .begins_early = waits_for_grids(device)},
+        .is_box = p.window == window::box,
+        .lead = lead,
+        .depths_x = depths_x,
+        .stores_boxes =
+            p.destination_alignment == packet_bytes && p.destination_fits_map && ends_with_packets,
+        .stores_words = p.destination_alignment >= word,
+        .shares = shares,
+        .us = predicted_us("wgmma_xy", device,
+                           marching(p, shares.blocks, 1,
+                                    static_cast<double>(warpgroup_tiles(p)) / shares.blocks + tile::before, 1,
+                                    depths_x, device))};
 }
 
 }  // namespace heddle::kernels::separable_filter

@@ -1,0 +1,12 @@
+#include "kernels/separable_filter/cost/cost.hpp"
+
+#include "kernels/separable_filter/cost/h200.hpp"
+
+namespace heddle::kernels::separable_filter {
+
+/// Other cards are not measured: their kernels cost as on an H200 beside one another.
+const costs& costs_of(const device_traits&) {
+    return h200;
+}
+
+}  // namespace heddle::kernels::separable_filter

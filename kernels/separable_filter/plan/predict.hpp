@@ -1,0 +1,50 @@
+#pragma once
+
+#include "kernels/device/cost_place.hpp"
+#include "kernels/separable_filter/cost/h200.hpp"
+#include "kernels/separable_filter/facts.hpp"
+#include "kernels/separable_filter/plan/grids.hpp"
+#include <heddle/device.hpp>
+
+#include <cstdint>
+
+/// What plans predict. Pure.
+namespace heddle::kernels::separable_filter {
+
+using cost_place = kernels::cost_place<h200>;
+
+/// What a kernel does with a problem.
+struct work {
+    double bytes = 0;  ///< of the images that it reads and writes
+    double waits = 0;  ///< of its waves, one after the other, and
+    double units = 0;  ///< of a multiprocessor's arithmetic; how a kernel counts them is its own matter
+};
+
+inline double predicted_us(cost_place row, const device_traits& device, const work& of) {
+    const row_cost& cost = costs_of(device).rows[row.at];
+    return cost.start_us + of.bytes / cost.bytes_per_us + of.waits * cost.wait_us + of.units * cost.unit_us;
+}
+
+constexpr double values_of(const filter_facts& p) {
+    return static_cast<double>(p.row_values()) * static_cast<double>(p.height) *
+           static_cast<double>(p.images);
+}
+/// Source and destination, each once.
+constexpr double image_bytes(const filter_facts& p) {
+    return 2 * values_of(p) * p.value_bytes();
+}
+/// Half of the pixels that a window has beside its middle one, along one axis and along the other.
+constexpr double both_radii(const filter_facts& p) {
+    return static_cast<double>(p.radius.x) + static_cast<double>(p.radius.y);
+}
+
+/// Waves of `steps` that each block takes, one after the other. A multiprocessor holds `resident` blocks at a time, and a block's
+/// step is `step_units`.
+inline work marching(const filter_facts& p, std::int64_t blocks, std::int64_t resident, double steps,
+                     double step_waits, double step_units, const device_traits& device) {
+    const auto of_sm = static_cast<double>(divide_up(blocks, device.sm_count)),
+               waves = static_cast<double>(divide_up(blocks, resident * device.sm_count));
+    return {image_bytes(p), waves * steps * step_waits, of_sm * steps * step_units};
+}
+
+}  // namespace heddle::kernels::separable_filter
