@@ -43,7 +43,7 @@ struct operation {
     /// `problem` is of a record of `heddle-bench cliffs --choices`.
     plan_us (*plans_of)(const nlohmann::json& problem, const device_traits& device);
 };
-extern const operation matmul_operation, conv_operation;
+extern const operation matmul_operation, conv_operation, blur_operation;
 
 /// A kernel that `automatic` chooses from.
 struct choice {

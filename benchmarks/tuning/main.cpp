@@ -84,13 +84,17 @@ int run(int count, char** arguments) {
     std::string name, card = "h200", output;
     CLI::App app("Fits the costs that an operation chooses by to measured times, or checks them.",
                  "tune-costs");
-    app.add_option("operation", name, "matmul or conv")->required()->check(CLI::IsMember({"matmul", "conv"}));
+    app.add_option("operation", name, "matmul, conv or blur")
+        ->required()
+        ->check(CLI::IsMember({"matmul", "conv", "blur"}));
     app.add_option("record", paths, "of heddle-bench cliffs --choices")->required();
     app.add_option("--card", card, "whose costs they are");
     app.add_option("--output", output, "the header to write; without, the costs that stand are checked");
     CLI11_PARSE(app, count, arguments);
 
-    const operation& operation = name == "conv" ? conv_operation : matmul_operation;
+    const operation& operation = name == "matmul" ? matmul_operation
+                                 : name == "conv" ? conv_operation
+                                                  : blur_operation;
     if (std::ranges::find(operation.cards, card) == operation.cards.end())
         throw std::runtime_error(fmt::format("{} has no costs of {}", name, card));
     operation.begin(card);
