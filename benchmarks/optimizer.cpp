@@ -1,6 +1,7 @@
 #include "benchmarks/operations.hpp"
 #include "benchmarks/support/random.hpp"
 #include "benchmarks/support/rows.hpp"
+#include "kernels/device/math.hpp"
 #include <heddle/buffer.hpp>
 #include <heddle/copy.hpp>
 #include <heddle/optimizer.hpp>
@@ -77,10 +78,7 @@ class network {
     }
 
   private:
-    static std::int64_t padded(std::int64_t count) {
-        constexpr std::int64_t unit = 128;
-        return (count + unit - 1) / unit * unit;
-    }
+    static std::int64_t padded(std::int64_t count) { return kernels::round_up(count, 128); }
 
     std::vector<std::int64_t> counts_;
     std::int64_t size_;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernels/device/math.hpp"
 #include "src/rungs.hpp"
 #include "src/validate.hpp"
 #include <heddle/error.hpp>
@@ -54,8 +55,8 @@ inline void validate_scratch(const char* operation, scratch from) {
 
 /// A workspace of tickets and so much scratch memory after them; 0 where there is none.
 inline std::int64_t workspace_bytes_for(std::int64_t scratch_bytes) {
-    constexpr std::int64_t unit = workspace_alignment;
-    return scratch_bytes == 0 ? 0 : workspace_ticket_bytes + (scratch_bytes + unit - 1) / unit * unit;
+    if (scratch_bytes == 0) return 0;
+    return workspace_ticket_bytes + kernels::round_up(scratch_bytes, workspace_alignment);
 }
 
 /// Tickets that calls leave at zero, lent to one call at a time.

@@ -14,6 +14,7 @@ import tempfile
 STANDARD = r"[a-z_0-9]+"  # <vector>, <cstdint>
 PUBLIC = r"heddle/.+\.hpp"
 PUBLIC_DEVICE = r"heddle/[^/]+\.cuh"
+PURE_DEVICE = r"kernels/device/(math|warp)\.hpp"
 FMT = r"fmt/.+"
 CUDA_RUNTIME = r"cuda_runtime_api\.h|cuda_fp16\.h|cuda_bf16\.h|cuda/stream_ref"
 # What device code takes from the toolkit. No header of cuBLAS, cuDNN, CUB, NPP or Thrust: those are peers.
@@ -46,7 +47,7 @@ LAYERS = [
           [STANDARD, CUDA_DEVICE, PUBLIC, PUBLIC_DEVICE, r"kernels/(device|frame)/.+", r"kernels/{op}/.+"]),
     Layer(r"src/.+", [STANDARD, CUDA_RUNTIME, r"cuda\.h", r"omp\.h", FMT, PUBLIC, r"src/.+\.hpp",
                       r"kernels/[^/]+/(launch|function_call|kernels|facts)\.hpp", r"kernels/[^/]+/(plan|cost|tuning)/.+\.hpp",
-                      r"kernels/device/driver_function\.hpp"]),
+                      r"kernels/device/driver_function\.hpp", PURE_DEVICE]),
     # Tests, benchmarks and examples may include what they like of others; of ours the public headers alone.
     # Bounds of results are pure: benchmarks that check results share them with the tests.
     Layer(r"tests/bounds/.+", [STANDARD, PUBLIC, r"tests/bounds/.+\.hpp"]),
@@ -59,8 +60,9 @@ LAYERS = [
     # It plans by tables of its own.
     Layer(r"benchmarks/tuning/.+", [PUBLIC, r"benchmarks/tuning/.+", r"src/[^/]+/rungs\.hpp",
                                     r"kernels/[^/]+/((plan|cost)/.+|kernels|facts)\.hpp"]),
-    Layer(r"benchmarks/(cliffs/.+|program/fuzz\.cpp)", [PUBLIC, PUBLIC_DEVICE, r"benchmarks/.+", r"tests/(bounds|fuzz)/.+\.hpp"]),
-    Layer(r"benchmarks/.+", [PUBLIC, PUBLIC_DEVICE, r"benchmarks/.+"]),
+    Layer(r"benchmarks/(cliffs/.+|program/fuzz\.cpp)",
+           [PUBLIC, PUBLIC_DEVICE, PURE_DEVICE, r"benchmarks/.+", r"tests/(bounds|fuzz)/.+\.hpp"]),
+    Layer(r"benchmarks/.+", [PUBLIC, PUBLIC_DEVICE, PURE_DEVICE, r"benchmarks/.+"]),
     Layer(r"examples/.+", [PUBLIC, PUBLIC_DEVICE, r"examples/.+"]),
 ]
 FREE_LAYERS = re.compile(r"(tests/(?!bounds/)|benchmarks/|examples/)")
@@ -162,7 +164,8 @@ def self_test() -> int:
         "tests/device/tile.cu": '#include "kernels/device/tile.cuh"\n',
         "tests/reduce.cpp": '#include "tests/support/gpu.hpp"\n#include <cublas_v2.h>\n#include <heddle/view.hpp>\n',
         "tests/benchmarks/limits.cpp": '#include "benchmarks/limits.hpp"\n',
-        "benchmarks/reduce.cpp": '#include "benchmarks/support/timer.hpp"\n#include <cub/cub.cuh>\n',
+        "src/host/reduce.cpp": '#include "kernels/device/math.hpp"\n',
+        "benchmarks/reduce.cpp": '#include "benchmarks/support/timer.hpp"\n#include "kernels/device/warp.hpp"\n#include <cub/cub.cuh>\n',
         "examples/demo/main.cpp": "#include <heddle/heddle.hpp>\n#include <png.h>\n",
     }
     forbidden = [

@@ -1,4 +1,5 @@
 #include "benchmarks/ceilings/kernels.hpp"
+#include "kernels/device/warp.hpp"
 #include <heddle/error.hpp>
 
 #include <cuda_runtime.h>
@@ -31,9 +32,9 @@ constexpr int loads_a_round = 16;
 constexpr int rounds = 40;
 
 __global__ void __launch_bounds__(shared_block) shared_kernel(unsigned* sink) {
-    constexpr int warp = 32;
-    __shared__ uint4 data[shared_block + (loads_a_round - 1) * warp];
-    for (int i = threadIdx.x; i < shared_block + (loads_a_round - 1) * warp; i += shared_block) {
+    __shared__ uint4 data[shared_block + (loads_a_round - 1) * kernels::warp_size];
+    for (int i = threadIdx.x; i < shared_block + (loads_a_round - 1) * kernels::warp_size;
+         i += shared_block) {
         const unsigned bits = static_cast<unsigned>(i + 1) * 0x9e3779b9u;
         data[i] = {bits, bits * 0x85ebca6bu, bits * 0xc2b2ae35u, bits ^ bits >> 15};
     }
@@ -46,7 +47,7 @@ __global__ void __launch_bounds__(shared_block) shared_kernel(unsigned* sink) {
             uint4 packet;
             asm volatile("ld.volatile.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
                          : "=r"(packet.x), "=r"(packet.y), "=r"(packet.z), "=r"(packet.w)
-                         : "r"(own + static_cast<unsigned>(load * warp * sizeof(uint4))));
+                         : "r"(own + static_cast<unsigned>(load * kernels::warp_size * sizeof(uint4))));
             bits ^= packet.x ^ packet.y ^ packet.z ^ packet.w;
         }
     if (bits == 0x5bd1e995u) *sink = bits;  // keeps the loads

@@ -1,4 +1,5 @@
 #include "benchmarks/ceilings/kernels.hpp"
+#include "kernels/device/math.hpp"
 #include <heddle/error.hpp>
 
 #include <cuda_runtime.h>
@@ -119,7 +120,7 @@ void access_memory(access access, const access_variant& variant, const std::byte
                    std::int64_t bytes, bool backwards, cuda::stream_ref stream) {
     const std::int64_t count = bytes / static_cast<std::int64_t>(sizeof(uint4));
     const std::int64_t part = block * variant.packets;
-    const std::int64_t parts = (count + part - 1) / part;
+    const std::int64_t parts = kernels::divide_up(count, part);
     const kernel kernel = kernel_of(access, variant, backwards);
 
     cudaLaunchAttribute early{};

@@ -1,5 +1,6 @@
 #include "benchmarks/ceilings/kernels.hpp"
 #include "benchmarks/ceilings/random_word.cuh"
+#include "kernels/device/warp.hpp"
 #include <heddle/error.hpp>
 
 #include <cuda_runtime.h>
@@ -7,7 +8,7 @@
 namespace heddle::bench {
 namespace {
 
-constexpr int block = 256, blocks_an_sm = 2, warps = block / 32;
+constexpr int block = 256, blocks_an_sm = 2, warps = block / kernels::warp_size;
 constexpr int m = 16, n = 8;
 /// Each warp has tiles x tiles sums, none of which waits for another.
 constexpr int tiles = 4;

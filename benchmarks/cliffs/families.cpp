@@ -1,4 +1,5 @@
 #include "benchmarks/cliffs/case.hpp"
+#include "kernels/device/math.hpp"
 
 #include <fmt/format.h>
 
@@ -94,7 +95,7 @@ std::vector<case_pair> draw_pairs(const case_id& id) {
     largest -= largest / 2 / aligned * aligned;
     if (fewer != drawn.extents) pairs.push_back({other({{}, fewer}), drawn});
 
-    for (std::int64_t& extent : rounded) extent = (extent + aligned - 1) / aligned * aligned;
+    for (std::int64_t& extent : rounded) extent = kernels::round_up(extent, aligned);
     const drawn_case whole = other({{}, rounded, true});
     if (whole.words != drawn.words && whole.bytes < 1.1 * drawn.bytes) pairs.push_back({drawn, whole, 1.5});
     return pairs;

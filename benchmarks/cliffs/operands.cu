@@ -1,5 +1,6 @@
 #include "benchmarks/cliffs/operands.hpp"
 #include "benchmarks/support/rows.hpp"
+#include "kernels/device/math.hpp"
 #include <heddle/error.hpp>
 
 #include <cstdint>
@@ -53,7 +54,7 @@ void fill_random(T* data, std::int64_t size, std::uint64_t seed, const numbers& 
 
 template <class T>
 void launch_gather(const T* data, const std::int64_t* places, std::int64_t count, T* results) {
-    gather_kernel<<<static_cast<unsigned>((count + block - 1) / block), block, 0, stream().get()>>>(
+    gather_kernel<<<static_cast<unsigned>(kernels::divide_up(count, block)), block, 0, stream().get()>>>(
         data, places, count, results);
     check(cudaGetLastError());
 }

@@ -5,6 +5,7 @@
 #include "benchmarks/cliffs/operands.hpp"
 #include "benchmarks/cliffs/reference.hpp"
 #include "benchmarks/support/rows.hpp"
+#include "kernels/device/math.hpp"
 #include <heddle/optimizer.hpp>
 
 #include <fmt/format.h>
@@ -46,8 +47,7 @@ struct problem {
     }
     /// From where it begins to where the next one does.
     [[nodiscard]] std::int64_t pitch(std::int64_t tensor) const {
-        constexpr std::int64_t unit = 128;
-        return lie.padding == 0 ? (count(tensor) + unit - 1) / unit * unit : count(tensor) + lie.padding;
+        return lie.padding == 0 ? kernels::round_up(count(tensor), 128) : count(tensor) + lie.padding;
     }
     [[nodiscard]] std::vector<std::int64_t> begins() const {
         std::vector<std::int64_t> begins{0};

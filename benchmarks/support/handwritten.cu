@@ -1,5 +1,6 @@
 #include "benchmarks/support/handwritten.hpp"
 #include "benchmarks/support/rows.hpp"
+#include "kernels/device/math.hpp"
 #include <heddle/error.hpp>
 
 namespace heddle::bench {
@@ -8,7 +9,7 @@ namespace {
 constexpr int threads = 256;
 
 unsigned blocks_for(std::int64_t size) {
-    return static_cast<unsigned>((size + threads - 1) / threads);
+    return static_cast<unsigned>(kernels::divide_up(size, threads));
 }
 
 __device__ std::int64_t thread_index() {

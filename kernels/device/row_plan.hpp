@@ -1,6 +1,8 @@
 #pragma once
 
 #include "kernels/device/launch.hpp"
+#include "kernels/device/math.hpp"
+#include "kernels/device/warp.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -50,23 +52,15 @@ inline row_plan plan_rows(std::int64_t rows, std::int64_t cols, int width, int s
                           int most_elements = row_limits::large_elements,
                           int most_blocks = row_limits::usual_blocks) {
     using limits = row_limits;
-    const auto power_at_least = [](std::int64_t n) {
-        std::int64_t power = 1;
-        while (power < n) power *= 2;
-        return power;
-    };
-    const auto divide_up = [](std::int64_t a, std::int64_t b) { return (a + b - 1) / b; };
-    constexpr int warp = 32;
-
     const int most_of_lane = std::min(most_elements, limits::large_elements);
-    if (cols <= std::int64_t{warp} * most_of_lane) {
+    if (cols <= std::int64_t{warp_size} * most_of_lane) {
         // The packets of eight lanes are a line of 128 bytes: enough for a row of several packets a lane.
         const int small = limits::small_elements(width);
-        const int few_lanes = width > 1 ? 8 : warp;
+        const int few_lanes = width > 1 ? 8 : warp_size;
         int elements = most_of_lane;
         if (cols <= std::int64_t{few_lanes} * small)
             elements = small;
-        else if (cols <= std::int64_t{warp} * limits::medium_elements)
+        else if (cols <= std::int64_t{warp_size} * limits::medium_elements)
             elements = limits::medium_elements;
         std::int64_t lanes = power_at_least(divide_up(cols, elements));
         if (elements > small) lanes = std::max<std::int64_t>(lanes, few_lanes);
@@ -79,7 +73,7 @@ inline row_plan plan_rows(std::int64_t rows, std::int64_t cols, int width, int s
         most_elements = most_of_lane;
 
     const auto plan_of = [&](row_plan::holder kind, int elements, std::int64_t blocks) {
-        const std::int64_t threads = divide_up(divide_up(cols, elements * blocks), warp) * warp;
+        const std::int64_t threads = round_up(divide_up(cols, elements * blocks), warp_size);
         return row_plan{
             kind, elements, {std::min<std::int64_t>(threads, limits::block_threads)}, rows * blocks, blocks};
     };

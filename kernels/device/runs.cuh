@@ -1,5 +1,7 @@
 #pragma once
 
+#include "kernels/device/math.hpp"
+
 #include <algorithm>
 #include <cstdint>
 
@@ -11,7 +13,7 @@ inline constexpr std::int64_t run_length = 4096;
 
 /// Combinations on the way of any one of `count` elements, at most.
 constexpr std::int64_t runs_depth(std::int64_t count) {
-    return std::min(count, run_length) + (count + run_length - 1) / run_length;
+    return std::min(count, run_length) + divide_up(count, run_length);
 }
 
 /// The states element(first), element(first + step), ... below `end`, combined in this order.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/device/launch.hpp"
+#include "kernels/device/math.hpp"
 #include "kernels/device/ptx/cluster.cuh"
 #include "kernels/device/ptx/in_register.cuh"
 #include "kernels/device/ptx/sync.cuh"
@@ -153,7 +154,7 @@ class strip {
     __device__ void for_each_tile(const Use& use) {
         const int log_cols = strip_limits::log_tile - log_rows_;
         const std::int64_t tiles = ((cols_ - 1) >> log_cols) + 1;
-        const std::int64_t count = (tiles - rank_ + blocks_ - 1) / blocks_;
+        const std::int64_t count = divide_up(tiles - rank_, blocks_);
         const std::int64_t step = std::int64_t{blocks_} << log_cols;
         std::int64_t first_col = (std::int64_t{rank_} << log_cols) + (is_backwards_ ? (count - 1) * step : 0);
 #pragma unroll 1

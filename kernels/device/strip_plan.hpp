@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/device/clusters.hpp"
+#include "kernels/device/math.hpp"
 #include "kernels/device/tuning/strips.hpp"
 #include <heddle/device.hpp>
 
@@ -41,7 +42,7 @@ strip_plan plan_strips(const Problem& problem, const device_traits& device) {
     const bool may_share = has_clusters(device.compute_capability_major, device.compute_capability_minor);
     const std::int64_t cols = problem.cols, places = std::int64_t{limits::blocks_per_sm} * device.sm_count;
     const int most_blocks = may_share ? limits::most_blocks : limits::usual_blocks;
-    const auto strips_of = [&](int log_rows) { return ((problem.rows - 1) >> log_rows) + 1; };
+    const auto strips_of = [&](int log_rows) { return divide_up(problem.rows, std::int64_t{1} << log_rows); };
     const auto cols_of = [](int log_rows) { return std::int64_t{1} << (limits::log_tile - log_rows); };
 
     int log_rows = 0;

@@ -1,11 +1,11 @@
 #pragma once
 
+#include "kernels/device/warp.hpp"
+
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
 namespace heddle::kernels {
-
-inline constexpr int warp_size = 32;
 
 /// Combinations on the way of one value through warp_reduce.
 inline constexpr int warp_reduce_depth = 5;

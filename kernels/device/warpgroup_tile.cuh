@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernels/device/math.hpp"
 #include "kernels/device/ptx/tensor_copy.cuh"
 #include "kernels/device/ptx/wgmma.cuh"
 
@@ -22,7 +23,7 @@ struct warpgroup_tile {
     static constexpr int row = swizzle_bytes / sizeof(T);
     static constexpr int depth = row;
     static constexpr int boxes =
-        (extent + row - 1) / row;  ///< where it is not k-major; the last may be too wide
+        divide_up(extent, row);  ///< where it is not k-major; the last may be too wide
     static constexpr int bytes = (k_major ? extent : boxes * row) * depth * static_cast<int>(sizeof(T));
     static constexpr int box_rows = k_major ? extent : depth;
     static constexpr int box_bytes = box_rows * swizzle_bytes;

@@ -10,6 +10,7 @@
 // of bins. What limits it is L2's rate of atomic additions.
 
 #include "kernels/device/launch.hpp"
+#include "kernels/device/math.hpp"
 #include "kernels/device/ptx/atomic.cuh"
 #include "kernels/device/ptx/sync.cuh"
 #include "kernels/histogram/bin.cuh"
@@ -99,7 +100,7 @@ __global__ void __launch_bounds__(tile::threads) cached(const __grid_constant__ 
 }  // namespace
 
 plan plan_cached(const histogram_facts& problem, const device_traits&) {
-    return {.blocks = {(problem.size + tile::size - 1) / tile::size}, .threads = {tile::threads}};
+    return {.blocks = {divide_up(problem.size, tile::size)}, .threads = {tile::threads}};
 }
 
 template <class T>

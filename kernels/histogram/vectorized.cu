@@ -17,6 +17,7 @@
 #include "kernels/device/ptx/atomic.cuh"
 #include "kernels/device/ptx/sync.cuh"
 #include "kernels/device/vector.cuh"
+#include "kernels/device/warp.hpp"
 #include "kernels/histogram/bin.cuh"
 #include "kernels/histogram/launch.hpp"
 #include "kernels/histogram/plan/blocks.hpp"
@@ -33,7 +34,7 @@ struct tile {
     static constexpr int threads = 1024;
     static constexpr int blocks_per_sm = 2;
     static constexpr int unroll = 2;  ///< packets under way a thread
-    static constexpr int most_columns = 32;
+    static constexpr int most_columns = warp_size;
     static constexpr int columns_bytes = 32 << 10;  ///< where more than one column shares them
 };
 

@@ -7,6 +7,7 @@
 
 #include "kernels/device/border.cuh"
 #include "kernels/device/launch.hpp"
+#include "kernels/device/math.hpp"
 #include "kernels/image_filter/launch.hpp"
 #include "kernels/image_filter/stencil.cuh"
 
@@ -53,7 +54,7 @@ __global__ void __launch_bounds__(tile::threads) naive(const __grid_constant__ a
 
 plan plan_naive(const problem& problem, const device_traits&) {
     const std::int64_t values = problem.width * problem.channels * problem.height * problem.images;
-    return {.blocks = {(values + tile::threads - 1) / tile::threads}, .threads = {tile::threads}};
+    return {.blocks = {divide_up(values, tile::threads)}, .threads = {tile::threads}};
 }
 
 template <class T>

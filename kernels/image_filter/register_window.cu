@@ -16,7 +16,9 @@
 #include "kernels/device/border.cuh"
 #include "kernels/device/grid.hpp"
 #include "kernels/device/launch.hpp"
+#include "kernels/device/math.hpp"
 #include "kernels/device/vector.cuh"
+#include "kernels/device/warp.hpp"
 #include "kernels/image_filter/launch.hpp"
 #include "kernels/image_filter/stencil.cuh"
 
@@ -30,10 +32,9 @@ namespace {
 struct tile {
     static constexpr int threads = 256;
     static constexpr int blocks_per_sm = 4;
-    static constexpr int lanes = 32;
-    static constexpr int warps = threads / lanes;
-    static constexpr int values = 4;                    ///< that a lane has of a row
-    static constexpr int strip = values * (lanes - 2);  ///< that a warp stores of a row
+    static constexpr int warps = threads / warp_size;
+    static constexpr int values = 4;                        ///< that a lane has of a row
+    static constexpr int strip = values * (warp_size - 2);  ///< that a warp stores of a row
     static_assert(values >= 4, "the neighbours of 4 channels are in the lanes beside");
 
     /// Rows that a warp stores.
@@ -145,7 +146,7 @@ __global__ void __launch_bounds__(tile::threads, tile::blocks_per_sm)
     const std::int64_t top = (std::int64_t{blockIdx.y} * blockDim.z + threadIdx.z) * p.rows_per_warp;
     if (top >= p.rows) return;
     const int outputs = static_cast<int>(min(std::int64_t{p.rows_per_warp}, p.rows - top));
-    const bool stores = lane > 0 && lane < tile::lanes - 1 && x < p.row_values;
+    const bool stores = lane > 0 && lane < warp_size - 1 && x < p.row_values;
 
     // The elements of a row that stand for this lane's, from the destination's first.
     const bool is_plain = p.aligned_loads && p.columns.has(x) && p.columns.has(x + tile::values - 1);
@@ -224,10 +225,6 @@ __global__ void __launch_bounds__(tile::threads, tile::blocks_per_sm)
     if (inside < outputs) store_row(load_any(top + outputs));
 }
 
-constexpr std::int64_t divide_up(std::int64_t n, std::int64_t by) {
-    return (n + by - 1) / by;
-}
-
 }  // namespace
 
 plan plan_register_window(const problem& problem, const device_traits& device) {
@@ -244,7 +241,7 @@ plan plan_register_window(const problem& problem, const device_traits& device) {
     const std::int64_t rows_per_warp =
         std::max(std::clamp<std::int64_t>(wanted, tile::least_rows, tile::most_rows), least_for_grid);
     return {.blocks = {divide_up(strips, across), divide_up(problem.height, rows_per_warp * down), images},
-            .threads = {tile::lanes, across, down},
+            .threads = {warp_size, across, down},
             .rows_per_warp = static_cast<int>(rows_per_warp),
             .aligned_loads = problem.has_source_quads,
             .aligned_stores = problem.has_destination_quads};

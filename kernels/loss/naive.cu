@@ -7,6 +7,7 @@
 // element, and few rows leave the device empty. Any strides; of a column-major matrix a warp's loads do lie side by side.
 
 #include "kernels/device/launch.hpp"
+#include "kernels/device/math.hpp"
 #include "kernels/device/runs.cuh"
 #include "kernels/loss/launch.hpp"
 #include "kernels/loss/row_target.cuh"
@@ -73,7 +74,7 @@ __global__ void __launch_bounds__(tile::threads) naive(mean_squared_error_argume
 }  // namespace
 
 plan plan_naive(const loss_facts& problem, const device_traits&) {
-    return {.rows = {.threads = {tile::threads}, .blocks = (problem.rows - 1) / tile::threads + 1}};
+    return {.rows = {.threads = {tile::threads}, .blocks = divide_up(problem.rows, tile::threads)}};
 }
 
 template <class Arguments>

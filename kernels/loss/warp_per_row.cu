@@ -9,6 +9,7 @@
 // few. Any strides.
 
 #include "kernels/device/launch.hpp"
+#include "kernels/device/math.hpp"
 #include "kernels/device/ptx/sync.cuh"
 #include "kernels/loss/launch.hpp"
 #include "kernels/loss/row_target.cuh"
@@ -115,14 +116,10 @@ __global__ void __launch_bounds__(tile::threads) hits_of_warps(label_hits_argume
     if (lane == 0) a.hits.data[row * a.hits.stride] = is_hit ? 1 : 0;
 }
 
-std::int64_t blocks_of(std::int64_t rows) {
-    return (rows - 1) / tile::rows + 1;
-}
-
 }  // namespace
 
 plan plan_warp_per_row(const loss_facts& problem, const device_traits&) {
-    return {.rows = {.threads = {tile::threads}, .blocks = blocks_of(problem.rows)}};
+    return {.rows = {.threads = {tile::threads}, .blocks = divide_up(problem.rows, tile::rows)}};
 }
 
 template <class Arguments>

@@ -8,6 +8,7 @@
 
 #include "kernels/device/grid.hpp"
 #include "kernels/device/launch.hpp"
+#include "kernels/device/math.hpp"
 #include "kernels/device/ptx/sync.cuh"
 #include "kernels/device/row.cuh"
 #include "kernels/device/runs.cuh"
@@ -116,8 +117,9 @@ gradient_plan plan_gradient_block_per_row(const gradient_facts& problem, const d
     gradient_plan plan{
         .threads = {tile::threads}, .blocks = std::min(problem.rows, max_grid_x), .cols = problem.cols};
     if (!problem.has_column_sums) return plan;
-    const std::int64_t strips = (problem.cols - 1) / warp_size + 1;
-    const std::int64_t most = (problem.rows - 1) / (tile::warps * gradient_sharing::least_rows) + 1;
+    const std::int64_t strips = divide_up(std::max<std::int64_t>(problem.cols, 1), warp_size);
+    const std::int64_t most =
+        divide_up(std::max<std::int64_t>(problem.rows, 1), tile::warps * gradient_sharing::least_rows);
     const std::int64_t wanted = gradient_sharing::column_blocks_per_sm * device.sm_count / strips + 1;
     plan.statistics = problem.rows;
     plan.partials = std::min(most, wanted);
@@ -133,7 +135,7 @@ void launch_gradient_block_per_row(const gradient_plan& plan, const gradient_arg
         statistics = reinterpret_cast<row_statistics*>(arguments.scratch);
         auto* const partials = reinterpret_cast<float*>(arguments.scratch + statistics_bytes(plan));
         launch(rows, gradient_statistics<centred, T>, arguments, statistics);
-        launch({.blocks = {(plan.cols - 1) / warp_size + 1, plan.partials},
+        launch({.blocks = {divide_up(plan.cols, warp_size), plan.partials},
                 .threads = {warp_size, tile::warps},
                 .stream = stream},
                gradient_columns<T>, arguments, statistics, partials);

@@ -7,6 +7,7 @@
 // strides.
 
 #include "kernels/device/launch.hpp"
+#include "kernels/device/math.hpp"
 #include "kernels/device/runs.cuh"
 #include "kernels/norm/gradient.cuh"
 
@@ -77,7 +78,7 @@ __global__ void __launch_bounds__(tile::threads) gradient_naive(gradient_argumen
 
 gradient_plan plan_gradient_naive(const gradient_facts& problem, const device_traits&) {
     return {.threads = {tile::threads},
-            .blocks = (problem.rows - 1) / tile::threads + 1,
+            .blocks = divide_up(problem.rows, tile::threads),
             .statistics = problem.has_column_sums ? problem.rows : 0,
             .cols = problem.cols};
 }
@@ -89,7 +90,7 @@ void launch_gradient_naive(const gradient_plan& plan, const gradient_arguments<T
     if (has_column_sums(arguments)) {
         auto* const statistics = reinterpret_cast<row_statistics*>(arguments.scratch);
         launch(rows, gradient_statistics<centred, T>, arguments, statistics);
-        launch({.blocks = {(plan.cols - 1) / tile::threads + 1}, .threads = plan.threads, .stream = stream},
+        launch({.blocks = {divide_up(plan.cols, tile::threads)}, .threads = plan.threads, .stream = stream},
                gradient_columns<T>, arguments, statistics);
     }
     if (arguments.dx.rows > 0) launch(rows, gradient_naive<centred, T>, arguments);

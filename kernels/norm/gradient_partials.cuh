@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/device/launch.hpp"
+#include "kernels/device/math.hpp"
 #include "kernels/device/ptx/grid_dependency.cuh"
 #include "kernels/device/ptx/sync.cuh"
 #include "kernels/device/warp_reduce.cuh"
@@ -40,7 +41,7 @@ __global__ void __launch_bounds__(warp_size* warp_size)
 template <class T>
 void launch_gradient_sums(const gradient_plan& plan, const gradient_arguments<T>& arguments,
                           const float* partials, cudaStream_t stream) {
-    launch({.blocks = {(plan.cols - 1) / warp_size + 1},
+    launch({.blocks = {divide_up(plan.cols, warp_size)},
             .threads = {warp_size, warp_size},
             .stream = stream,
             .begins_early = plan.begins_early},

@@ -14,6 +14,7 @@
 #include "kernels/device/clusters.hpp"
 #include "kernels/device/early_launch.hpp"
 #include "kernels/device/launch.hpp"
+#include "kernels/device/math.hpp"
 #include "kernels/device/ptx/sync.cuh"
 #include "kernels/norm/gradient_exchange.cuh"
 #include "kernels/norm/gradient_partials.cuh"
@@ -164,7 +165,7 @@ std::int64_t cluster_of(std::int64_t cols, const device_traits& device) {
 
 /// Threads that share a row, or the part of it that a block of a cluster has.
 std::int64_t lanes_of(std::int64_t cols, int width) {
-    if (cols > tile::warp_elements) return ((cols - 1) / tile::warp_elements + 1) * warp_size;
+    if (cols > tile::warp_elements) return divide_up(cols, tile::warp_elements) * warp_size;
     std::int64_t lanes = width == 1 ? warp_size : tile::least_lanes;
     while (lanes * tile::elements < cols) lanes *= 2;
     return lanes;
@@ -177,7 +178,7 @@ struct row_sharing {
 
     row_sharing(const gradient_facts& problem, const device_traits& device)
         : cluster(cluster_of(problem.cols, device)),
-          lanes(lanes_of((problem.cols - 1) / cluster + 1, width_of(problem))) {}
+          lanes(lanes_of(divide_up(problem.cols, cluster), width_of(problem))) {}
 };
 
 }  // namespace
@@ -194,7 +195,7 @@ gradient_plan plan_gradient_vectorized(const gradient_facts& problem, const devi
     const std::int64_t groups = std::max<std::int64_t>(gradient_sharing::block_threads / lanes, 1);
     const std::int64_t optin = static_cast<std::int64_t>(device.shared_memory_per_block_optin);
     const auto parts_for = [&, groups](std::int64_t rows_each) {
-        return (problem.rows - 1) / (groups * rows_each) + 1;
+        return divide_up(std::max<std::int64_t>(problem.rows, 1), groups * rows_each);
     };
     const std::int64_t resident = gradient_sharing::clusters_at_once(
         device.sm_count, gradient_sharing::threads_per_sm / (lanes * groups), cluster);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/device/launch.hpp"
+#include "kernels/device/math.hpp"
 #include "kernels/device/row_plan.hpp"
 #include "kernels/device/strip_plan.hpp"
 #include "kernels/norm/facts.hpp"
@@ -82,7 +83,7 @@ struct gradient_plan {
 
 inline std::int64_t statistics_bytes(const gradient_plan& plan) {
     constexpr std::int64_t of_row = 2 * sizeof(float), unit = 16;
-    return (plan.statistics * of_row + unit - 1) / unit * unit;
+    return round_up(plan.statistics * of_row, unit);
 }
 inline std::int64_t scratch_bytes(const gradient_plan& plan) {
     return statistics_bytes(plan) + plan.partials * plan.cols * std::int64_t{2 * sizeof(float)};

@@ -7,6 +7,7 @@
 // strides; of a column-major matrix a warp's loads do lie side by side.
 
 #include "kernels/device/launch.hpp"
+#include "kernels/device/math.hpp"
 #include "kernels/device/runs.cuh"
 #include "kernels/norm/launch.hpp"
 #include "kernels/norm/scale.cuh"
@@ -49,7 +50,7 @@ __global__ void __launch_bounds__(tile::threads) naive(arguments<T> a) {
 }  // namespace
 
 plan plan_naive(const norm_facts& problem, const device_traits&) {
-    return {.rows = {.threads = {tile::threads}, .blocks = (problem.rows - 1) / tile::threads + 1}};
+    return {.rows = {.threads = {tile::threads}, .blocks = divide_up(problem.rows, tile::threads)}};
 }
 
 template <bool centred, class T>

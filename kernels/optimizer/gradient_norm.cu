@@ -11,6 +11,7 @@
 #include "kernels/device/cut_line.cuh"
 #include "kernels/device/last_block.cuh"
 #include "kernels/device/launch.hpp"
+#include "kernels/device/math.hpp"
 #include "kernels/optimizer/table.cuh"
 #include "kernels/optimizer/tuning/generic.hpp"
 
@@ -107,7 +108,7 @@ __global__ void __launch_bounds__(tile::threads, norm_sharing::blocks_per_sm)
 
 norm_plan plan_gradient_norm(const optimizer_problem& problem, const device_traits& device,
                              bool has_scratch) {
-    const std::int64_t launches = std::max<std::int64_t>(problem.parameters - 1, 0) / most_parameters + 1;
+    const std::int64_t launches = std::max<std::int64_t>(divide_up(problem.parameters, most_parameters), 1);
     if (!has_scratch || (launches == 1 && problem.elements <= norm_sharing::elements_of_one_block)) return {};
     const std::int64_t blocks = std::int64_t{device.sm_count} * norm_sharing::blocks_per_sm;
     return {.blocks = blocks, .partials = launches * blocks};

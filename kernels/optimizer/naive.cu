@@ -7,6 +7,7 @@
 
 #include "kernels/device/grid.hpp"
 #include "kernels/device/launch.hpp"
+#include "kernels/device/math.hpp"
 #include "kernels/optimizer/instantiate.hpp"
 #include "kernels/optimizer/update.cuh"
 
@@ -38,7 +39,7 @@ template <class Rule, class T, class Gradient>
 void launch_naive(const plan& plan, const arguments<Rule, T, Gradient>& arguments, cudaStream_t stream) {
     for (const auto& p : arguments.parameters) {
         if (p.count == 0) continue;
-        const std::int64_t blocks = std::min((p.count - 1) / plan.threads + 1, plan.most_blocks);
+        const std::int64_t blocks = std::min(divide_up(p.count, plan.threads), plan.most_blocks);
         launch({.blocks = {blocks}, .threads = {plan.threads}, .stream = stream}, naive<Rule, T, Gradient>,
                entry_of(p), arguments.settings);
     }

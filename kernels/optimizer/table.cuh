@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernels/device/math.hpp"
 #include "kernels/optimizer/launch.hpp"
 
 #include <cstdint>
@@ -51,7 +52,7 @@ struct table {
     /// The first chunk has `lead` elements less than others.
     void add(const Entry& e, int lead) {
         entries[size] = e;
-        first_chunk[size + 1] = first_chunk[size] + (e.count + lead - 1) / chunk + 1;
+        first_chunk[size + 1] = first_chunk[size] + divide_up(e.count + lead, chunk);
         ++size;
     }
 

@@ -11,8 +11,10 @@
 #include "kernels/device/clusters.hpp"
 #include "kernels/device/grid.hpp"
 #include "kernels/device/launch.hpp"
+#include "kernels/device/math.hpp"
 #include "kernels/device/ptx/cluster.cuh"
 #include "kernels/device/ptx/sync.cuh"
+#include "kernels/device/warp.hpp"
 #include "kernels/pool/launch.hpp"
 #include "kernels/pool/operations.cuh"
 #include "kernels/pool/tuning/tuning.hpp"
@@ -161,19 +163,18 @@ __global__ void __launch_bounds__(tile::threads, tile::blocks_per_sm)
 }  // namespace
 
 plan plan_block(const pool_problem& problem, const device_traits& device) {
-    constexpr std::int64_t warp = 32;
     const tensor_layout& out = problem.output;
     const bool is_wide = has_packets(problem);
     const std::int64_t pixels = out.count * out.height * out.width, packets = packets_of(problem),
                        window = window_pixels(problem);
-    std::int64_t x = round_up(packets, warp), cluster = 1;
-    std::int64_t y =
-        round_up(std::min(divide_up(window, least_pixels), divide_up(filling_threads, pixels * packets)),
-                 filling_threads);
+    std::int64_t x = power_at_least(packets, warp_size), cluster = 1;
+    std::int64_t y = power_at_least(
+        std::min(divide_up(window, least_pixels), divide_up(filling_threads, pixels * packets)),
+        filling_threads);
     const auto narrow = [&](std::int64_t least) {
         while (x > least && x * y > tile::threads) x /= 2;
     };
-    narrow(is_wide ? line_packets : warp);
+    narrow(is_wide ? line_packets : warp_size);
     if (has_clusters(device.compute_capability_major, device.compute_capability_minor))
         for (; cluster < tile::max_cluster && x * y > tile::threads; cluster *= 2) y /= 2;
     narrow(is_wide ? sector_packets : 1);

@@ -8,6 +8,7 @@
 #include "kernels/device/grid.hpp"
 #include "kernels/device/index_division.cuh"
 #include "kernels/device/launch.hpp"
+#include "kernels/device/math.hpp"
 #include "kernels/pool/launch.hpp"
 #include "kernels/pool/operations.cuh"
 #include <heddle/types.hpp>
@@ -49,7 +50,7 @@ __global__ void __launch_bounds__(tile::threads)
 plan plan_naive(const pool_problem& problem, const device_traits&) {
     const tensor_layout& out = problem.output;
     const std::int64_t elements = out.count * out.height * out.width * out.channels;
-    return {.blocks = std::min((elements - 1) / tile::threads + 1, max_grid_x), .threads = {tile::threads}};
+    return {.blocks = std::min(divide_up(elements, tile::threads), max_grid_x), .threads = {tile::threads}};
 }
 
 template <class T>

@@ -31,16 +31,6 @@ inline std::int64_t packets_of(const pool_problem& p) {
     return has_packets(p) ? p.output.channels * p.output.element_bytes / max_vector_bytes : p.output.channels;
 }
 
-constexpr std::int64_t divide_up(std::int64_t n, std::int64_t d) {
-    return (n - 1) / d + 1;
-}
-/// The least power of two that is no less, up to `most`.
-constexpr std::int64_t round_up(std::int64_t n, std::int64_t most) {
-    std::int64_t power = 1;
-    while (power < n && power < most) power *= 2;
-    return power;
-}
-
 /// Tiles of the output, those of one pixel's channels first.
 struct tile_counts {
     std::int64_t all;

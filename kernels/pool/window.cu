@@ -10,6 +10,8 @@
 
 #include "kernels/device/grid.hpp"
 #include "kernels/device/launch.hpp"
+#include "kernels/device/math.hpp"
+#include "kernels/device/warp.hpp"
 #include "kernels/pool/launch.hpp"
 #include "kernels/pool/operations.cuh"
 #include "kernels/pool/vectorized.cuh"
@@ -103,10 +105,10 @@ plan plan_window(const pool_problem& problem, const device_traits&) {
     constexpr std::int64_t most_packets = 8, most_rows = 8;
     const bool is_wide = has_packets(problem);
     const std::int64_t packets = packets_of(problem);
-    launch_extents threads{round_up(packets, is_wide ? most_packets : 32)};
-    threads.z = round_up(problem.output.height, std::min(most_rows, most_threads / threads.x));
-    threads.y = round_up(problem.output.width, most_threads / (threads.x * threads.z));
-    threads.x = round_up(packets, most_threads / (threads.y * threads.z));
+    launch_extents threads{power_at_least(packets, is_wide ? most_packets : warp_size)};
+    threads.z = power_at_least(problem.output.height, std::min(most_rows, most_threads / threads.x));
+    threads.y = power_at_least(problem.output.width, most_threads / (threads.x * threads.z));
+    threads.x = power_at_least(packets, most_threads / (threads.y * threads.z));
     return {.blocks = std::min(tiles_of(problem, packets, threads).all, max_grid_x),
             .threads = threads,
             .has_packets = is_wide};

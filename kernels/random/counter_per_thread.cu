@@ -8,6 +8,7 @@
 // thread, its neighbours' 4 elements away, so that each sector is visited 4 times.
 
 #include "kernels/device/grid.hpp"
+#include "kernels/device/math.hpp"
 #include "kernels/random/draws.cuh"
 
 #include <algorithm>
@@ -49,14 +50,12 @@ __global__ void __launch_bounds__(tile::threads)
 }  // namespace
 
 plan plan_counter_per_thread(const random_facts& problem, const device_traits&) {
-    const auto divide_up = [](std::int64_t n, std::int64_t d) { return (n - 1) / d + 1; };
     // A row may begin with the last element of a block.
     const std::int64_t blocks = divide_up(problem.cols + problem.block_elements - 1, problem.block_elements);
     const std::int64_t along = problem.is_crossed ? problem.rows : blocks;
     const std::int64_t across = problem.is_crossed ? blocks : problem.rows;
     // What is short along x gives its spare threads to y.
-    std::int64_t width = 1;
-    while (width < tile::threads && width < along) width *= 2;
+    const std::int64_t width = power_at_least(along, tile::threads);
     const std::int64_t height = tile::threads / width;
     return {.blocks = {std::min(divide_up(along, width), max_grid_x),
                        std::min(divide_up(across, height), max_grid_y)},

@@ -6,6 +6,7 @@
 // same block, and throw three quarters of it away. Any shape, any strides. What limits it is arithmetic: the multiplications
 // of a block, and a 64-bit division, for each element.
 
+#include "kernels/device/math.hpp"
 #include "kernels/random/draws.cuh"
 
 #include <cstdint>
@@ -36,7 +37,7 @@ __global__ void __launch_bounds__(tile::threads) naive(Draw draw, sequence<Draw>
 }  // namespace
 
 plan plan_naive(const random_facts& problem, const device_traits&) {
-    return {.blocks = {(problem.rows * problem.cols - 1) / tile::threads + 1}, .threads = {tile::threads}};
+    return {.blocks = {divide_up(problem.rows * problem.cols, tile::threads)}, .threads = {tile::threads}};
 }
 
 void launch_naive(const plan& plan, const arguments& arguments, cudaStream_t stream) {

@@ -6,6 +6,7 @@
 // range ends, as its cycle leads back to where it began, and what it leaves is a permutation of those in range. A block's first
 // four threads compute the keys. What limits it is arithmetic: two wide multiplications a step, and each warp's longest walk.
 
+#include "kernels/device/math.hpp"
 #include "kernels/device/philox.cuh"
 #include "kernels/device/ptx/sync.cuh"
 #include "kernels/random/launch.hpp"
@@ -69,7 +70,7 @@ void launch_permutation(vector_view<std::int32_t> y, const philox& generator, cu
     const int bits = std::bit_width(static_cast<std::uint32_t>(y.size - 1));
     const int high_bits = bits / 2, low_bits = bits - high_bits;
     const auto mask = [](int of) { return (std::uint32_t{1} << of) - 1; };
-    launch({.blocks = {(y.size - 1) / tile::threads + 1}, .threads = {tile::threads}, .stream = stream},
+    launch({.blocks = {divide_up(y.size, tile::threads)}, .threads = {tile::threads}, .stream = stream},
            permutation, y, generator, {low_bits, mask(high_bits), mask(low_bits)});
 }
 

@@ -9,6 +9,7 @@
 // row side by side, at any address. What limits it is DRAM, and of small types and normal numbers the arithmetic.
 
 #include "kernels/device/grid.hpp"
+#include "kernels/device/math.hpp"
 #include "kernels/device/ptx/store.cuh"
 #include "kernels/device/vector.cuh"
 #include "kernels/random/draws.cuh"
@@ -38,7 +39,7 @@ constexpr int packet_size = max_vector_bytes / static_cast<int>(sizeof(T));
 template <class Draw, int count>
 __device__ void draw_run(const Draw& draw, const sequence<Draw>& from, std::uint64_t place,
                          typename Draw::drawn (&numbers)[count]) {
-    constexpr int size = Draw::size, blocks = (count + size - 1) / size;
+    constexpr int size = Draw::size, blocks = divide_up(count, size);
     typename Draw::drawn all[(blocks + 1) * size];
     const auto draw_block = [&](int b) {
         typename Draw::drawn some[size];
@@ -163,12 +164,10 @@ __global__ void __launch_bounds__(tile::threads, tile::blocks_per_sm)
 }  // namespace
 
 plan plan_vectorized(const random_facts& problem, const device_traits& device) {
-    const auto divide_up = [](std::int64_t n, std::int64_t d) { return (n - 1) / d + 1; };
     const std::int64_t size = max_vector_bytes / static_cast<std::int64_t>(problem.element_bytes);
     // A row may begin with the last element of a packet.
     const std::int64_t packets_of_a_row = divide_up(problem.cols + size - 1, size);
-    std::int64_t width = 1;
-    while (width < tile::threads && width < packets_of_a_row) width *= 2;
+    const std::int64_t width = power_at_least(packets_of_a_row, tile::threads);
     const std::int64_t height = tile::threads / width;
     const std::int64_t down = divide_up(problem.rows, height);
     const int most = packets_of(problem.element_bytes);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernels/device/math.hpp"
 #include "kernels/device/ptx/relaxed.cuh"
 #include "kernels/device/ptx/sync.cuh"
 #include "kernels/device/warp_scan.cuh"
@@ -65,7 +66,7 @@ struct ledger {
     static constexpr int depth = 2 * (warp_scan_depth + 1) + 2;
 
     __host__ __device__ static constexpr std::int64_t group_count(std::int64_t tiles) {
-        return (tiles + fan_in - 1) / fan_in;
+        return divide_up(tiles, fan_in);
     }
     __host__ __device__ static constexpr std::int64_t start_count(std::int64_t tiles) {
         return group_count(group_count(tiles));

@@ -15,6 +15,7 @@
 // launch and of the look-back.
 
 #include "kernels/device/launch.hpp"
+#include "kernels/device/math.hpp"
 #include "kernels/device/ptx/cp_async.cuh"
 #include "kernels/device/ptx/store.cuh"
 #include "kernels/device/ptx/sync.cuh"
@@ -42,7 +43,7 @@ struct tile {
     static constexpr int blocks_per_sm = 5;  ///< 160 KB of packets on an SM
     static constexpr unsigned nap_ns = 50;   ///< between two looks at an entry
 
-    static std::int64_t count(std::int64_t positions) { return (positions + elements - 1) / elements; }
+    static std::int64_t count(std::int64_t positions) { return divide_up(positions, elements); }
 };
 
 template <class T>
@@ -252,7 +253,7 @@ void launch(const plan& plan, const arguments<T>& arguments, cudaStream_t stream
                            .groups = entries + tiles,
                            .starts = entries + tiles + scan::ledger<T>::group_count(tiles),
                            .tile_count = static_cast<unsigned>(tiles),
-                           .clearers = static_cast<unsigned>((bytes + bytes_each - 1) / bytes_each)};
+                           .clearers = static_cast<unsigned>(divide_up(bytes, bytes_each))};
     kernels::launch({.blocks = {tiles}, .threads = {Tile::threads}, .stream = stream},
                     look_back<Tile, copies_packets, T>, arguments.x, arguments.y, arguments.kind, plan.shift,
                     ledger);

@@ -13,6 +13,7 @@
 
 #include "kernels/device/block_reduce.cuh"
 #include "kernels/device/launch.hpp"
+#include "kernels/device/math.hpp"
 #include "kernels/device/ptx/sync.cuh"
 #include "kernels/scan/launch.hpp"
 #include "kernels/scan/tile.cuh"
@@ -85,11 +86,11 @@ __global__ void __launch_bounds__(tile::threads)
 }  // namespace
 
 plan plan_reduce_then_scan(const scan_facts& problem, const device_traits& device) {
-    const std::int64_t tiles = (problem.size + tile::elements - 1) / tile::elements;
+    const std::int64_t tiles = divide_up(problem.size, tile::elements);
     const std::int64_t most =
         problem.has_scratch ? std::int64_t{device.sm_count} * tile::blocks_per_sm : std::int64_t{1};
-    const std::int64_t tiles_each = std::max<std::int64_t>(1, (tiles + most - 1) / most);
-    const std::int64_t blocks = std::max<std::int64_t>(1, (tiles + tiles_each - 1) / tiles_each);
+    const std::int64_t tiles_each = std::max<std::int64_t>(1, divide_up(tiles, most));
+    const std::int64_t blocks = std::max<std::int64_t>(1, divide_up(tiles, tiles_each));
     const std::int64_t segment = tiles_each * tile::elements;
 
     constexpr std::int64_t ends = 3;  // the carry, the warps before, the element itself

@@ -6,6 +6,7 @@
 // element, and few rows leave the device empty. Any strides.
 
 #include "kernels/device/launch.hpp"
+#include "kernels/device/math.hpp"
 #include "kernels/device/runs.cuh"
 #include "kernels/softmax/gradient.cuh"
 #include "kernels/softmax/launch.hpp"
@@ -40,7 +41,7 @@ __global__ void __launch_bounds__(tile::threads) gradient_naive(gradient_argumen
 }  // namespace
 
 gradient_plan plan_gradient_naive(const gradient_facts& problem, const device_traits&) {
-    return {.rows = {.threads = {tile::threads}, .blocks = (problem.rows - 1) / tile::threads + 1}};
+    return {.rows = {.threads = {tile::threads}, .blocks = divide_up(problem.rows, tile::threads)}};
 }
 
 template <bool logarithm, class T>

@@ -7,6 +7,7 @@
 // matrix a warp's loads do lie side by side.
 
 #include "kernels/device/launch.hpp"
+#include "kernels/device/math.hpp"
 #include "kernels/device/runs.cuh"
 #include "kernels/softmax/exponential.cuh"
 #include "kernels/softmax/launch.hpp"
@@ -42,7 +43,7 @@ __global__ void __launch_bounds__(tile::threads) naive(arguments<T> a) {
 }  // namespace
 
 plan plan_naive(const softmax_facts& problem, const device_traits&) {
-    return {.rows = {.threads = {tile::threads}, .blocks = (problem.rows - 1) / tile::threads + 1}};
+    return {.rows = {.threads = {tile::threads}, .blocks = divide_up(problem.rows, tile::threads)}};
 }
 
 template <bool logarithm, class T>

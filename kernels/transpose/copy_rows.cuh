@@ -2,6 +2,7 @@
 
 #include "kernels/device/grid.hpp"
 #include "kernels/device/launch.hpp"
+#include "kernels/device/math.hpp"
 #include "kernels/device/vector.cuh"
 #include "kernels/transpose/launch.hpp"
 #include "kernels/transpose/tuning/tuning.hpp"
@@ -56,16 +57,14 @@ __global__ void __launch_bounds__(copy_tile::threads)
 
 inline plan plan_copy(const transpose_facts& problem) {
     const std::int64_t row_bytes = problem.cols * problem.element_bytes;
-    const std::int64_t pieces = (row_bytes + max_vector_bytes - 1) / max_vector_bytes;
+    const std::int64_t pieces = divide_up(row_bytes, max_vector_bytes);
     // Narrow matrices give their spare threads to further rows.
-    std::int64_t across = 1;
-    while (across < copy_tile::threads && across < pieces) across *= 2;
+    const std::int64_t across = power_at_least(pieces, copy_tile::threads);
     const std::int64_t down = copy_tile::threads / across;
-    return {
-        .blocks = {(pieces + across - 1) / across, std::min((problem.rows + down - 1) / down, max_grid_y)},
-        .threads = {across, down},
-        .packet_bytes = common_alignment(problem.alignment, row_bytes < short_row_bytes ? row_bytes : 0),
-        .is_copy = true};
+    return {.blocks = {divide_up(pieces, across), std::min(divide_up(problem.rows, down), max_grid_y)},
+            .threads = {across, down},
+            .packet_bytes = common_alignment(problem.alignment, row_bytes < short_row_bytes ? row_bytes : 0),
+            .is_copy = true};
 }
 
 inline auto copy_kernel_of(int packet_bytes) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/device/layout.hpp"
+#include "kernels/device/math.hpp"
 #include <heddle/transpose.hpp>
 #include <heddle/view.hpp>
 
@@ -61,8 +62,7 @@ constexpr Call canonical(const Call& call) {
 /// The largest power of two, up to a packet, that divides the address of every row.
 constexpr int row_alignment(const matrix_layout& m) {
     const std::int64_t step = m.rows > 1 ? m.row_stride % packet_bytes * m.element_bytes : 0;
-    const std::int64_t bits = packet_bytes | m.offset | step;
-    return static_cast<int>(bits & -bits);
+    return common_alignment(m.offset, step);
 }
 
 constexpr transpose_facts facts_of(const transpose_problem& given) {

@@ -12,6 +12,8 @@
 
 #include "kernels/device/grid.hpp"
 #include "kernels/device/launch.hpp"
+#include "kernels/device/math.hpp"
+#include "kernels/device/warp.hpp"
 #include "kernels/transpose/launch.hpp"
 
 #include <algorithm>
@@ -21,7 +23,7 @@ namespace {
 
 struct tile {
     static constexpr int threads = 256;
-    static constexpr int cols = 32;
+    static constexpr int cols = warp_size;
 };
 
 template <class Word>
@@ -39,14 +41,13 @@ __global__ void __launch_bounds__(tile::threads) naive(arguments<Word> a) {
 plan plan_naive(const transpose_facts& problem, const device_traits&) {
     const std::int64_t rows = problem.rows, cols = problem.cols;
     // Few columns give their spare threads to further rows, and few rows to further columns.
-    std::int64_t width = 1;
-    while (width < tile::cols && width < cols) width *= 2;
+    std::int64_t width = power_at_least(cols, tile::cols);
     std::int64_t height = tile::threads / width;
     while (height / 2 >= rows && height > 1) {
         height /= 2;
         width *= 2;
     }
-    return {.blocks = {(cols + width - 1) / width, std::min((rows + height - 1) / height, max_grid_y)},
+    return {.blocks = {divide_up(cols, width), std::min(divide_up(rows, height), max_grid_y)},
             .threads = {width, height}};
 }
 

@@ -15,7 +15,9 @@
 
 #include "kernels/device/grid.hpp"
 #include "kernels/device/launch.hpp"
+#include "kernels/device/math.hpp"
 #include "kernels/device/ptx/sync.cuh"
+#include "kernels/device/warp.hpp"
 #include "kernels/transpose/launch.hpp"
 
 #include <algorithm>
@@ -24,7 +26,6 @@
 namespace heddle::kernels::transpose {
 namespace {
 
-constexpr int warp_size = 32;
 constexpr int threads_down = 8;
 
 constexpr int side_of_tile(std::int64_t element_bytes) {
@@ -78,7 +79,7 @@ __global__ void __launch_bounds__(warp_size* threads_down) shared_memory(argumen
 
 plan plan_shared_memory(const transpose_facts& problem, const device_traits&) {
     const auto tiles = [side = side_of_tile(problem.element_bytes)](std::int64_t extent) {
-        return (extent + side - 1) / side;
+        return divide_up(extent, side);
     };
     return {.blocks = {tiles(problem.cols), std::min(tiles(problem.rows), max_grid_y)},
             .threads = {warp_size, threads_down}};

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/device/launch.hpp"
+#include "kernels/device/math.hpp"
 #include "kernels/device/ptx/sync.cuh"
 #include "kernels/device/quick_division.cuh"
 #include "kernels/transpose/launch.hpp"
@@ -100,9 +101,9 @@ inline plan plan_strips(const transpose_facts& problem) {
     const std::int64_t length = std::max(problem.rows, problem.cols);
     const std::int64_t unit = std::max(bank_bytes, problem.element_bytes);
     const std::int64_t run = std::max(banks, strip_tile::size / width / banks * banks);
-    const std::int64_t units = (run * problem.element_bytes + unit - 1) / unit;
-    const std::int64_t pitch = (units + banks - 1) / banks * banks + (banks / width | 1);
-    return {.blocks = {(length - 1) / run + 1},
+    const std::int64_t units = divide_up(run * problem.element_bytes, unit);
+    const std::int64_t pitch = round_up(units, banks) + (banks / width | 1);
+    return {.blocks = {divide_up(length, run)},
             .threads = {strip_tile::threads},
             .shape = problem.cols <= problem.rows ? aspect::tall : aspect::flat,
             .run = run,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/device/grid.hpp"
+#include "kernels/device/math.hpp"
 #include "kernels/device/ptx/sync.cuh"
 #include "kernels/device/quick_division.cuh"
 #include "kernels/device/vector.cuh"
@@ -172,7 +173,7 @@ __device__ void move(const Word* source, std::int64_t source_stride, Word* desti
     ptx::sync_threads();
 
     const unsigned packets_here = patches * width;
-    const unsigned turns = is_whole ? parts::packets_a_thread : (packets_here + threads - 1) / threads;
+    const unsigned turns = is_whole ? parts::packets_a_thread : divide_up(packets_here, threads);
     constexpr int unrolled = parts::stores_unrolled;
 #pragma unroll unrolled
     for (unsigned i = 0; i < turns; ++i) {
@@ -217,10 +218,12 @@ auto kernel_of(const plan& plan, Kernels kernels) {
 
 inline plan plan_tiles(const transpose_facts& problem, int packet_bytes, aspect shape) {
     const tile_extents tile = tile_of(static_cast<int>(problem.element_bytes), packet_bytes, shape);
-    // At least 1: an empty problem has a plan too.
-    const auto divide_up = [](std::int64_t n, std::int64_t d) { return (n - 1) / d + 1; };
-    const std::int64_t down = divide_up(problem.rows, tile.rows);
-    const std::int64_t across = divide_up(problem.cols, tile.cols);
+    // An empty problem has a plan too.
+    const auto tiles = [](std::int64_t extent, int side) {
+        return divide_up(std::max<std::int64_t>(extent, 1), side);
+    };
+    const std::int64_t down = tiles(problem.rows, tile.rows);
+    const std::int64_t across = tiles(problem.cols, tile.cols);
     // Equal bands; as many as a grid has room for. More columns than that go to z, and all rows to x.
     std::int64_t bands = std::min(divide_up(down, tile_rows_of_band), max_grid_y);
     const std::int64_t band = across > max_grid_y ? down : divide_up(down, bands);

@@ -1,3 +1,4 @@
+#include "kernels/device/math.hpp"
 #include "src/conv/validate.hpp"
 #include "src/host/activations.hpp"
 #include "src/host/strips.hpp"
@@ -30,7 +31,7 @@ struct call {
 
     std::int64_t depth() const { return filters.height * filters.width * filters.channels; }
     std::int64_t outputs_of_a_group() const { return filters.outputs / geometry.groups; }
-    std::int64_t strips_of_a_group() const { return (outputs_of_a_group() - 1) / strip_n + 1; }
+    std::int64_t strips_of_a_group() const { return kernels::divide_up(outputs_of_a_group(), strip_n); }
 };
 
 /// packed[group][strip][j][i]: element j of the filter of output i of the strip, 0 where the group has no more.
@@ -132,7 +133,7 @@ void conv(tensor_view<const std::type_identity_t<In>> input,
     if (c.alpha == 0) c.filters.channels = 0;
     if (c.filters.channels == 0) c.alpha = 0;  // an infinite one would make NaN of the empty sum
     const std::int64_t pixels = output.count * output.height * output.width;
-    const std::int64_t blocks = (pixels - 1) / strip_m + 1;
+    const std::int64_t blocks = kernels::divide_up(pixels, strip_m);
     // Allocated here: no exception may leave a parallel region.
     const std::vector<float> packed = packed_filters(c);
     std::vector<std::vector<float>> windows(

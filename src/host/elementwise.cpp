@@ -1,3 +1,4 @@
+#include "kernels/device/math.hpp"
 #include "src/elementwise/validate.hpp"
 #include "src/host/activations.hpp"
 #include <heddle/host.hpp>
@@ -39,7 +40,7 @@ void for_each_element(std::span<const detail::operand> operands, Function functi
 
     const bool unit = out.col_stride == 1 &&
                       std::ranges::all_of(in, [](const matrix_view<T>& m) { return m.col_stride == 1; });
-    const std::int64_t blocks_per_row = (out.cols + block - 1) / block;
+    const std::int64_t blocks_per_row = kernels::divide_up(out.cols, block);
     // Rows shorter than a block are grouped by the static schedule: neighbours go to one thread.
 #pragma omp parallel for schedule(static) if (out.rows * out.cols > block)
     for (std::int64_t b = 0; b < out.rows * blocks_per_row; ++b) {

@@ -1,3 +1,4 @@
+#include "kernels/device/math.hpp"
 #include "src/host/activations.hpp"
 #include "src/host/strips.hpp"
 #include "src/matmul/validate.hpp"
@@ -99,8 +100,8 @@ void compute(matrix_view<const In> a, const matrix_view<const In>& b, const matr
     if (c.rows == 0 || c.cols == 0) return;
     if (alpha == 0) a.cols = 0;
     if (a.cols == 0) alpha = 0;  // an infinite one would make NaN of the empty sum
-    const std::int64_t down = (c.rows + block_m - 1) / block_m;
-    const std::int64_t across = (c.cols + block_n - 1) / block_n;
+    const std::int64_t down = kernels::divide_up(c.rows, block_m);
+    const std::int64_t across = kernels::divide_up(c.cols, block_n);
     const std::int64_t blocks = down * across;
     // Allocated here: no exception may leave a parallel region.
     std::vector<workspace> workspaces(

@@ -1,3 +1,4 @@
+#include "kernels/device/math.hpp"
 #include "src/matrix_reduce/validate.hpp"
 #include "src/require.hpp"
 #include <heddle/host.hpp>
@@ -36,7 +37,7 @@ struct larger {
 /// body(first, count) for chunks of rows.
 template <class T, class Body>
 void for_each_chunk(const matrix_view<const T>& x, Body body) {
-    const std::int64_t chunks = (x.rows + chunk - 1) / chunk;
+    const std::int64_t chunks = kernels::divide_up(x.rows, chunk);
 #pragma omp parallel for schedule(static) if (chunks > 1 && x.rows * x.cols >= elements_to_share)
     for (std::int64_t c = 0; c < chunks; ++c) body(c * chunk, std::min(chunk, x.rows - c * chunk));
 }

@@ -1,3 +1,4 @@
+#include "kernels/device/math.hpp"
 #include "kernels/random/facts.hpp"
 #include "src/random/validate.hpp"
 #include <heddle/host.hpp>
@@ -97,7 +98,7 @@ void for_each_element(const random_call& call, std::span<const operand> operands
     const matrix_view<T> y = typed<T>(operands.back());
     const bool has_input = operands.size() > 1;
     const std::uint64_t start = start_of(call.generator);
-    const std::int64_t chunks_of_a_row = (y.cols + chunk - 1) / chunk;
+    const std::int64_t chunks_of_a_row = kernels::divide_up(y.cols, chunk);
 #pragma omp parallel for schedule(static) if (y.rows * y.cols > chunk)
     for (std::int64_t c = 0; c < y.rows * chunks_of_a_row; ++c) {
         const std::int64_t row = c / chunks_of_a_row;

@@ -1,3 +1,4 @@
+#include "kernels/device/math.hpp"
 #include "src/reduce/validate.hpp"
 #include <heddle/host.hpp>
 
@@ -124,7 +125,7 @@ Result reduce_chunk(std::int64_t size, Element element, Operation operation) {
 /// One result a chunk; of no elements, one too.
 template <class Result, class Element, class Operation>
 std::vector<Result> reduce_chunks(std::int64_t size, Element element, Operation operation) {
-    const std::int64_t chunks = std::max<std::int64_t>(1, (size + chunk - 1) / chunk);
+    const std::int64_t chunks = std::max<std::int64_t>(1, kernels::divide_up(size, chunk));
     std::vector<Result> results(static_cast<std::size_t>(chunks));
 #pragma omp parallel for schedule(static) if (chunks >= chunks_to_share)
     for (std::int64_t c = 0; c < chunks; ++c) {

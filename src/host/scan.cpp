@@ -1,3 +1,4 @@
+#include "kernels/device/math.hpp"
 #include "src/scan/validate.hpp"
 #include <heddle/host.hpp>
 
@@ -27,7 +28,7 @@ T plus(T a, T b) {
 template <bool is_inclusive, class T>
 void scan(const char* operation, const vector_view<const T>& x, const vector_view<T>& y) {
     detail::validate_scan(operation, x, y);
-    const std::int64_t chunks = (x.size + chunk - 1) / chunk;
+    const std::int64_t chunks = kernels::divide_up(x.size, chunk);
     const auto end_of = [&](std::int64_t c) { return std::min((c + 1) * chunk, x.size); };
     std::vector<T> starts(static_cast<std::size_t>(chunks));
     const auto start_of = [&](std::int64_t c) -> T& { return starts[static_cast<std::size_t>(c)]; };

@@ -1,3 +1,4 @@
+#include "kernels/device/math.hpp"
 #include "src/transpose/validate.hpp"
 #include <heddle/host.hpp>
 #include <heddle/transpose.hpp>
@@ -26,8 +27,8 @@ void transpose(matrix_view<const Word> source, matrix_view<Word> destination) {
         return (row * m.row_stride + col * m.col_stride) * std::int64_t{sizeof(Word)};
     };
 
-    const std::int64_t tiles_across = (source.cols + tile - 1) / tile;
-    const std::int64_t tiles = tiles_across * ((source.rows + tile - 1) / tile);
+    const std::int64_t tiles_across = kernels::divide_up(source.cols, tile);
+    const std::int64_t tiles = tiles_across * kernels::divide_up(source.rows, tile);
 #pragma omp parallel for schedule(static) if (tiles > 1)
     for (std::int64_t t = 0; t < tiles; ++t) {
         const std::int64_t first_row = t / tiles_across * tile, first_col = t % tiles_across * tile;

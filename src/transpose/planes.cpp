@@ -1,3 +1,4 @@
+#include "kernels/device/math.hpp"
 #include "kernels/transpose/launch.hpp"
 #include "src/transpose/validate_planes.hpp"
 #include <heddle/planes.hpp>
@@ -26,9 +27,9 @@ View normalised(View view, std::int64_t row, std::int64_t image) {
 /// The largest power of two, up to 16, that divides the address of each line, each `steps` from another.
 template <class T>
 int alignment_of(const T* data, std::initializer_list<std::int64_t> steps) {
-    std::uint64_t bits = 16 | reinterpret_cast<std::uintptr_t>(data);
+    auto bits = reinterpret_cast<std::uintptr_t>(data);
     for (const std::int64_t step : steps) bits |= static_cast<std::uint64_t>(step) * sizeof(T);
-    return static_cast<int>(bits & -bits);
+    return kernels::common_alignment(bits);
 }
 
 /// One matrix of a batch, and from it to the next: a line for each channel, or for each pixel.

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "kernels/device/math.hpp"
+
 #include <algorithm>
 #include <cstdint>
 
@@ -10,7 +12,7 @@ namespace heddle::kernels::histogram {
 inline std::int64_t blocks_for(std::int64_t size, std::int64_t items, std::int64_t threads,
                                std::int64_t most) {
     constexpr std::int64_t countable = std::int64_t{1} << 31;
-    return std::max(std::min((items + threads - 1) / threads, most), size / countable + 1);
+    return std::max(std::min(divide_up(items, threads), most), size / countable + 1);
 }
 
 }  // namespace heddle::kernels::histogram

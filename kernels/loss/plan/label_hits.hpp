@@ -1,5 +1,7 @@
 #pragma once
 
+#include "kernels/device/math.hpp"
+#include "kernels/device/warp.hpp"
 #include "kernels/loss/facts.hpp"
 #include "kernels/loss/tuning/generic.hpp"
 
@@ -14,11 +16,10 @@ struct label_hits_plan {
         hits_of_warps  ///< takes any strides
     };
     static constexpr int threads = 256;  ///< of a block
-    static constexpr int warp = 32;
     static constexpr int packet_bytes = 16;
 
     kernel kind = kernel::hits_of_warps;
-    int lanes = warp;         ///< threads that share a row
+    int lanes = warp_size;    ///< threads that share a row
     int width = 1;            ///< elements that are loaded at once
     std::int64_t blocks = 1;  ///< of threads / lanes rows each
 };
@@ -33,7 +34,7 @@ inline label_hits_plan plan_label_hits(const loss_facts& problem) {
             plan.lanes = label_hits_plan::threads;
         if (problem.in_packets) plan.width = label_hits_plan::packet_bytes / element_bytes;
     }
-    plan.blocks = (problem.rows - 1) / (label_hits_plan::threads / plan.lanes) + 1;
+    plan.blocks = divide_up(problem.rows, label_hits_plan::threads / plan.lanes);
     return plan;
 }
 
