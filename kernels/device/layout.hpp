@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernels/device/math.hpp"
 #include <heddle/view.hpp>
 
 #include <cstdint>
@@ -27,21 +28,15 @@ constexpr bool has_rows_of_packets(const matrix_layout& m) {
            (m.rows <= 1 || are_packets(m.row_stride, m.element_bytes));
 }
 
-/// The largest power of two that divides so many bytes, up to those of a packet.
-constexpr int packet_alignment(std::int64_t bytes) {
-    const std::int64_t bits = bytes | packet_bytes;
-    return static_cast<int>(bits & -bits);
-}
-
-/// The packet_alignment() of the steps from one row to the next and from one image to the next, in a batch's layout.
+/// The common_alignment() of the steps from one row to the next and from one image to the next, in a batch's layout.
 constexpr int alignment_of_steps(const auto& images) {
-    return packet_alignment((images.height > 1 ? images.row_stride * images.element_bytes : 0) |
-                            (images.count > 1 ? images.image_stride * images.element_bytes : 0));
+    return common_alignment(images.height > 1 ? images.row_stride * images.element_bytes : 0,
+                            images.count > 1 ? images.image_stride * images.element_bytes : 0);
 }
 
-/// The packet_alignment() of the places where its rows begin, counted from an element of them.
+/// The common_alignment() of the places where its rows begin, counted from an element of them.
 constexpr int alignment_of_rows(const auto& images, std::int64_t element = 0) {
-    return packet_alignment((images.offset + element * images.element_bytes) | alignment_of_steps(images));
+    return common_alignment(images.offset + element * images.element_bytes, alignment_of_steps(images));
 }
 
 /// A dimension of one element has a stride that nothing uses. Of a view or a layout.

@@ -85,8 +85,8 @@ struct filter_facts {
     std::int64_t largest_radius() const { return std::max(radius.x, radius.y); }
     bool has_one_radius_up_to(std::int64_t most) const { return radius.x == radius.y && radius.x <= most; }
     /// What each row of the source begins at a multiple of, in bytes, and what from the region's place on.
-    int source_alignment() const { return packet_alignment(source_offset | source_steps); }
-    int place_alignment() const { return packet_alignment(place_offset() | source_steps); }
+    int source_alignment() const { return common_alignment(source_offset, source_steps); }
+    int place_alignment() const { return common_alignment(place_offset(), source_steps); }
     std::int64_t place_offset() const { return source_offset + x * channels * value_bytes(); }
 
   private:

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/device/launch.hpp"
+#include "kernels/device/math.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -8,14 +9,6 @@
 #include <utility>
 
 namespace heddle::kernels::separable_filter {
-
-__host__ __device__ constexpr int round_up(int value, int multiple) {
-    return (value + multiple - 1) / multiple * multiple;
-}
-
-constexpr std::int64_t divide_up(std::int64_t a, std::int64_t b) {
-    return (a + b - 1) / b;
-}
 
 /// What the widest loads and stores take at once, in bytes.
 inline constexpr int packet_bytes = 16;
