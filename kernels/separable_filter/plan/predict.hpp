@@ -20,10 +20,7 @@ struct work {
     double units = 0;  ///< of a multiprocessor's arithmetic; how a kernel counts them is its own matter
 };
 
-inline double predicted_us(cost_place row, const device_traits& device, const work& of) {
-    const row_cost& cost = costs_of(device).rows[row.at];
-    return cost.start_us + of.bytes / cost.bytes_per_us + of.waits * cost.wait_us + of.units * cost.unit_us;
-}
+double predicted_us(cost_place row, const device_traits& device, const work& of);
 
 constexpr double values_of(const filter_facts& p) {
     return static_cast<double>(p.row_values()) * static_cast<double>(p.height) *
