@@ -13,8 +13,8 @@
 
 namespace heddle {
 
-/// `count` matrices of one shape, each `stride` elements from the one before. Of an operand that is only read, a stride of 0
-/// makes one matrix serve all.
+/// `count` matrices of one shape, each `stride` elements after the previous one. For an operand that is only read, a
+/// stride of 0 makes one matrix serve all products.
 template <class T>
 struct batch_view {
     matrix_view<T> first;
@@ -28,30 +28,31 @@ struct batch_view {
     }
 };
 
-/// C_i = alpha * A_i * B_i + beta * C_i for each of a batch, in one launch, or in some rungs one for
-/// every 65535 products.
+/// C_i = alpha * A_i * B_i + beta * C_i for each of a batch. One launch; in some rungs, one for every 65535 products.
 ///
-/// Views, types, errors and stream behaviour are matmul's. The matrices of C lie one after another and apart from all of A
-/// and B. Rungs that take batches are, of half and bfloat16, naive, wmma, mma_sync, persistent, cluster_multicast, stream_k
-/// and vector; of float, naive, warp_tiled, pipelined, split_k, thin, skinny, bf16x6, vector and, but for its skinny kernels,
-/// tf32. Where a rung needs rows or
-/// columns that are aligned, those of all matrices have to be, or with a workspace all are copied, but for matrices of A or of B
-/// that overlap. `automatic` takes a batch that shares B, and in which the rows of A, and those of C, are all one stride apart,
-/// as one product of all rows; or of columns, where it shares A and the columns of B and C are.
+/// Views, types, errors and stream behaviour are matmul's. The matrices of C do not overlap one another, nor A or B.
+/// For half and bfloat16, these rungs take batches: naive, wmma, mma_sync, persistent, cluster_multicast, stream_k
+/// and vector. For float they are naive, warp_tiled, pipelined, split_k, thin, skinny, bf16x6, vector and tf32
+/// without its skinny kernels.
+///
+/// A rung that needs aligned rows or columns needs them in all matrices. With a workspace, unaligned matrices are all
+/// copied, except matrices of A or of B that overlap. `automatic` runs some batches as one product. One kind shares B,
+/// and the rows of A, and of C, are all one stride apart. The other shares A, and the columns of B, and of C, are.
 ///
 /// Nothing is done, and no pointer needed, where the counts are 0.
 ///
-/// @throws invalid_argument  and where the counts disagree or are negative, a stride is negative or too large to count
-///                           its bytes, or C's is less than one of its matrices spans
+/// @throws invalid_argument  also where the counts disagree or are negative, a stride is negative or too large to
+///                           count its bytes, or C's is less than the span of one of its matrices
 template <class Out, class In = Out>
 void batched_matmul(batch_view<const std::type_identity_t<In>> a,
                     batch_view<const std::type_identity_t<In>> b, batch_view<Out> c, cuda::stream_ref stream,
                     const matmul_options& options = {});
 
-/// The workspace, in bytes, with which batched_matmul() with these arguments is fastest on the stream's device; 0 where it makes
-/// no difference. options.workspace counts for nothing.
+/// The bytes of workspace with which batched_matmul() with these arguments is fastest on the stream's device; 0 where
+/// it makes no difference. options.workspace is ignored.
 ///
-/// @throws invalid_argument  as batched_matmul() does, but for the workspace; an algorithm that cannot run needs 0 bytes
+/// @throws invalid_argument  as batched_matmul() does, but for the workspace; an algorithm that cannot run needs 0
+///                           bytes
 template <class Out, class In = Out>
 std::int64_t batched_matmul_workspace_bytes(batch_view<const std::type_identity_t<In>> a,
                                             batch_view<const std::type_identity_t<In>> b, batch_view<Out> c,
@@ -65,18 +66,19 @@ struct matmul_operands {
     matrix_view<Out> c;
 };
 
-/// C_i = alpha * A_i * B_i + beta * C_i for each of several products, of any shapes, in any order: their Cs do not overlap one
-/// another's operands. All are checked before the first is enqueued, also whether the algorithm that is asked for can run each.
+/// C_i = alpha * A_i * B_i + beta * C_i for each of several products, of any shapes, in any order. No C overlaps an
+/// operand of another product. All products are checked before the first is enqueued; so is whether the algorithm
+/// that is asked for can run each.
 ///
-/// With `automatic` on compute capability 9.0, one launch does some fifty products. These take a launch each: where A or B
-/// has neither rows nor columns that begin at multiples of 16 bytes; where k is 0; where a k is so long, and the list so
-/// short, that a product is faster with the device to itself. So do all products where In is float or Out is not In, with
-/// another algorithm, and on other devices.
+/// With `automatic` on compute capability 9.0, one launch does some fifty products. Some products take a launch each:
+/// those with an A or B that has neither rows nor columns at multiples of 16 bytes, those where k is 0, and those
+/// with a long k in a short list that are faster with the whole device. So do all products where In is float or Out
+/// is not In, with another algorithm, and on other devices.
 template <class Out, class In = Out>
 void batched_matmul(std::type_identity_t<std::span<const matmul_operands<Out, In>>> products,
                     cuda::stream_ref stream, const matmul_options& options = {});
 
-/// The same for a list of products: one workspace serves them one after another.
+/// The same for a list of products, which share one workspace one after another.
 template <class Out, class In = Out>
 std::int64_t batched_matmul_workspace_bytes(
     std::type_identity_t<std::span<const matmul_operands<Out, In>>> products, cuda::stream_ref stream,

@@ -13,11 +13,11 @@
 namespace heddle {
 namespace detail {
 
-/// Where a buffer's elements live: each kind of memory is the deleter of its own allocations.
+/// The kinds of memory of a buffer. Each is the deleter of its own allocations.
 struct device_memory {
     static constexpr bool host_accessible = false;
     cuda::stream_ref stream;
-    int device = 0;  ///< of the memory, from allocate() on: the default streams do not tell
+    int device = 0;  ///< the memory's, set by allocate(): default streams do not name one
     void* allocate(std::int64_t size, std::size_t element_bytes);
     void operator()(void* data) const noexcept;
 };
@@ -36,8 +36,8 @@ struct managed_memory {
 
 }  // namespace detail
 
-/// An owning, move-only array of uninitialised elements; see device_buffer, pinned_buffer and managed_buffer.
-/// Never needed: every operation takes views, which raw pointers make as well.
+/// An owning, move-only array of uninitialised elements; see device_buffer, pinned_buffer and managed_buffer. It is
+/// never required: every operation takes views, which raw pointers make as well.
 ///
 /// A moved-from buffer is empty. An empty buffer allocates nothing and its data() is null.
 template <class T, class Memory>
@@ -55,9 +55,8 @@ class basic_buffer {
     explicit basic_buffer(std::int64_t size) requires(Memory::host_accessible)
         : basic_buffer(size, Memory{}) {}
 
-    /// Stream-ordered: usable in work enqueued on `stream` from now on, and given back there by the
-    /// destructor. The stream must outlive the buffer, or set_stream() must give it one that does. Safe under
-    /// stream capture.
+    /// Stream-ordered: usable in work enqueued on `stream` from now on, and freed there by the destructor. The stream
+    /// must outlive the buffer, or set_stream() must give it one that does. Safe under stream capture.
     /// @throws invalid_argument  size < 0, or more bytes than can be counted
     /// @throws cuda_error        out of memory, no device; the device stays usable
     basic_buffer(std::int64_t size, cuda::stream_ref stream) requires(!Memory::host_accessible)
@@ -92,13 +91,13 @@ class basic_buffer {
     [[nodiscard]] T* end() noexcept requires(Memory::host_accessible) { return data() + size_; }
     [[nodiscard]] const T* end() const noexcept requires(Memory::host_accessible) { return data() + size_; }
 
-    /// The stream on which the memory will be given back.
+    /// The stream on which the memory will be freed.
     [[nodiscard]] cuda::stream_ref stream() const noexcept requires(!Memory::host_accessible) {
         return elements_.get_deleter().stream;
     }
 
-    /// Moves the giving back to another stream, for a buffer whose last use is there. The caller orders the
-    /// two streams. A default stream is that of the memory's device.
+    /// Makes another stream the one that frees the memory, for a buffer whose last use is there. The caller orders
+    /// the two streams. A default stream is that of the memory's device.
     void set_stream(cuda::stream_ref stream) noexcept requires(!Memory::host_accessible) {
         elements_.get_deleter().stream = stream;
     }
@@ -116,20 +115,19 @@ class basic_buffer {
     std::size_t size_ = 0;
 };
 
-/// Device memory, stream-ordered, from the pool of the stream's device: device_buffer<float> x(n, stream);
-/// Declare it after its stream, so that it is destroyed before: CUDA may crash where memory is given back on a
-/// stream that is no more.
-/// Allocating and giving back do not synchronise. The host cannot read it: use copy().
+/// Device memory, stream-ordered, from the pool of the stream's device: device_buffer<float> x(n, stream); Declare it
+/// after its stream, so that it is destroyed first: CUDA may crash where memory is freed on a destroyed stream.
+/// Allocating and freeing do not synchronise. The host cannot read it: use copy().
 template <class T>
 using device_buffer = basic_buffer<T, detail::device_memory>;
 
-/// Page-locked host memory: copies to and from it are asynchronous and at the link's full speed. Slow to
-/// allocate. The destructor frees at once: wait for the work that uses it first.
+/// Page-locked host memory. Copies to and from it are asynchronous and at the link's full speed. It is slow to
+/// allocate. The destructor frees at once: first wait for the work that uses it.
 template <class T>
 using pinned_buffer = basic_buffer<T, detail::pinned_memory>;
 
-/// Memory that host and device both address; pages move to where they are touched.
-/// The destructor frees at once: wait for the work that uses it first.
+/// Memory that host and device both address. Pages migrate to the processor that touches them. The destructor frees
+/// at once: first wait for the work that uses it.
 template <class T>
 using managed_buffer = basic_buffer<T, detail::managed_memory>;
 

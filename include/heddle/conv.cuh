@@ -17,12 +17,12 @@
 #include <optional>
 #include <type_traits>
 
-/// For .cu files: conv with a function of one's own in its epilogue.
+/// For .cu files: conv with the caller's own function in its epilogue.
 namespace heddle {
 namespace detail {
 
-/// Checks and plans a call. Nothing where there is nothing to do. `is_compiled` tells whether the current device has the kernel
-/// of `persistent` with the function.
+/// Checks and plans a call. The result is empty where there is nothing to do. `is_compiled` tells whether the current
+/// device has the kernel of `persistent` with the function.
 template <class Out, class In>
 std::optional<kernels::conv::function_call<In, Out>> prepare_conv(
     tensor_view<const In> input, filter_view<const In> filters, tensor_view<Out> output,
@@ -50,20 +50,20 @@ auto with_function(const kernels::conv::arguments<In, Out>& a, const Function& f
 
 }  // namespace detail
 
-/// The conv of heddle/conv.hpp with a function in place of the epilogue's activation, before the output is stored:
-/// output(n, y, x, k) = function(scale[k] * (alpha * conv + beta * output) + bias[k] + residual, n, y, x, k), or with the
-/// residual added to what the function gives.
+/// The conv of heddle/conv.hpp with a function instead of the epilogue's activation, applied before the output is
+/// stored: output(n, y, x, k) = function(scale[k] * (alpha * conv + beta * output) + bias[k] + residual, n, y, x, k).
+/// The residual may instead be added to the result of the function, as conv_epilogue says.
 ///
-/// `function` is copied to the device; its operator() is a const __device__ member that takes a float and four
-/// std::int64_t and returns a float, or an extended __device__ lambda. It is called once for each element of the output, in
-/// no order, with the element's image n, row y, column x and channel k. In is half or bfloat16, Out the same or float; or both
-/// are float. The .cu file is compiled for 80 or later. No scratch memory is taken.
+/// `function` is copied to the device. It is an extended __device__ lambda, or an object with a const __device__
+/// operator(). It takes a float and four std::int64_t, and returns a float. It is called once for each element of the
+/// output, in no order, with the element's image n, row y, column x and channel k. In is half or bfloat16, and Out
+/// the same or float; or both are float. The .cu file is compiled for 80 or later. No scratch memory is taken.
 ///
-/// For half and bfloat16, on a device of compute capability 9.0, this is the kernel of `persistent`, in three of its tiles,
-/// where the .cu file is compiled for 90a and the operands are such as `persistent` takes, of 16 channels in a group or more;
-/// otherwise `mma_sync elements 64x64`, for operands at any address, many times slower. For float it is
-/// `tiled`, whatever the precision: `persistent` and `mma_sync` take no function there. Where groups have few outputs it is
-/// `naive`. These four may be asked for.
+/// For half and bfloat16 this is the kernel of `persistent`, in three of its tiles, under three conditions: the
+/// device has compute capability 9.0, the .cu file is compiled for 90a, and `persistent` takes the operands, with at
+/// least 16 channels in a group. Otherwise it is `mma_sync elements 64x64`, for operands at any address, many times
+/// slower. For float it is `tiled` for every precision, as `persistent` and `mma_sync` take no function there. Where
+/// groups have few outputs it is `naive`. These four may be requested.
 ///
 /// @throws as conv with an epilogue; invalid_argument too where the epilogue has an activation
 template <class Out, class In = Out, class Function>

@@ -32,15 +32,15 @@ enum class conv_algorithm {
     persistent,
 };
 
-/// All rungs, without `automatic`: what tests, benchmarks and pages go through.
+/// All rungs except `automatic`. Tests, benchmarks and pages iterate over them.
 std::span<const conv_algorithm> conv_algorithms();
 std::string_view to_string(conv_algorithm algorithm);
 
-/// The compiled kernels of a rung, or with `automatic` of all: "persistent 128x256". The first word names the rung, and the last
-/// the tile, pixels by channels of the output, where there are several.
+/// The compiled kernels of a rung, or of all rungs for `automatic`: "persistent 128x256". The first word names the
+/// rung. Where a rung has several tiles, the last word is the tile, pixels by channels of the output.
 std::span<const std::string_view> conv_kernels(conv_algorithm algorithm = conv_algorithm::automatic);
 
-/// Pixels from one place to the next.
+/// The distance in pixels between neighbouring places of a filter.
 struct conv_steps {
     std::int64_t y = 1;
     std::int64_t x = 1;
@@ -58,20 +58,20 @@ struct conv_padding {
     bool operator==(const conv_padding&) const = default;
 };
 
-/// Which pixels a filter meets. Tap (r, s) of output pixel (y, x) is input pixel
-/// (y * stride.y - padding.top + r * dilation.y, x * stride.x - padding.left + s * dilation.x).
+/// The geometry of the windows. Tap (r, s) of output pixel (y, x) is input pixel (y * stride.y - padding.top + r *
+/// dilation.y, x * stride.x - padding.left + s * dilation.x).
 struct conv_geometry {
     conv_steps stride{};
     conv_padding padding{};
     conv_steps dilation{};
-    /// Input and output channels are divided into so many equal groups, each of which meets its own alone. As many as input
-    /// channels: a depthwise convolution.
+    /// The number of equal groups of input and output channels. A group's outputs depend on its own inputs alone. As
+    /// many groups as input channels give a depthwise convolution.
     std::int64_t groups = 1;
 
     bool operator==(const conv_geometry&) const = default;
 };
 
-/// How many places a filter has along one side of an image; 0 where it has none.
+/// The number of places that a filter has along one side of an image; 0 where it has none.
 constexpr std::int64_t conv_output_extent(std::int64_t extent, std::int64_t filter, std::int64_t padding,
                                           std::int64_t stride, std::int64_t dilation) {
     const std::int64_t rest = extent + padding - (filter - 1) * dilation - 1;
@@ -91,54 +91,53 @@ constexpr std::int64_t conv_output_width(std::int64_t width, std::int64_t filter
 struct conv_options {
     conv_geometry geometry{};
     float alpha = 1;
-    /// Where it is 0, the output is not read: it may hold anything, NaN too.
+    /// If 0, the output is not read. It may then hold anything, even NaN.
     float beta = 0;
     conv_algorithm algorithm = conv_algorithm::automatic;
-    /// Device scratch memory, zeroed before its first use (heddle::workspace is), of at least
-    /// conv_workspace_bytes(), 16-byte aligned, apart from the operands; ready for the next call when this one is done.
+    /// Device scratch memory, as in heddle::workspace: at least conv_workspace_bytes(), 16-byte aligned, zeroed before
+    /// first use, apart from the operands. Each call leaves it ready for the next.
     std::span<std::byte> workspace{};
-    /// Without a workspace, scratch memory that makes the call faster comes, stream-ordered, from heddle's pool of the stream's
-    /// device (memory_pool::scratch_of); with a workspace nothing is allocated. scratch::none forbids it: then the call plans
-    /// without scratch memory, and a rung that needs some throws unsupported.
+    /// The source of scratch memory without a workspace. With a workspace nothing is allocated.
     heddle::scratch scratch = heddle::scratch::pool;
-    /// Limits what `automatic` chooses from where the operands are float.
+    /// Limits the choice of `automatic` where the operands are float.
     heddle::precision precision = heddle::precision::fp32;
-    /// One of conv_kernels(), or the first words of several, from which the plan chooses; of `algorithm`, where that is not
-    /// automatic. Empty: all.
+    /// One of conv_kernels(), or the first words of several, from which the plan chooses. It belongs to `algorithm`
+    /// unless that is automatic. Empty: all.
     std::string_view kernel{};
 };
 
-/// What becomes of a convolution before it is stored, all of it in float32: output =
-/// activation(scale[k] * (alpha * conv + beta * output) + bias[k] + residual), or with the residual added to that activation.
+/// Operations on the result of a convolution before it is stored, all in float32:
+/// output = activation(scale[k] * (alpha * conv + beta * output) + bias[k] + residual). The residual may instead be
+/// added to the result of the activation.
 template <class Out>
 struct conv_epilogue {
     matmul_activation activation = matmul_activation::none;
-    /// One of each for each output channel k, or empty: a bias of 0, a scale of 1.
+    /// One element of each for each output channel k, or empty: a bias of 0, a scale of 1.
     vector_view<const Out> bias{};
     vector_view<const Out> scale{};
-    /// Has the output's shape, or is empty. The output itself may be given: it is read before it is written.
+    /// Has the output's shape, or is empty. It may be the output itself, as it is read before the output is written.
     tensor_view<const Out> residual{};
     bool residual_before_activation = true;
 };
 
-/// A convolution without its memory: what its plan depends on. conv_problem_of() makes it.
+/// The facts by which a convolution is planned. conv_problem_of() makes it.
 struct conv_problem {
     tensor_layout input{}, filters{}, output{};
     conv_geometry geometry{};
     element_type operands = element_type::f32;
     element_type result = element_type::f32;
     bool has_epilogue = false;
-    /// The epilogue is one that matmul has as well: no scale for each channel, and a residual that is added last.
+    /// matmul has this epilogue as well: no scale for each channel, and the residual is added last.
     bool is_matmul_epilogue = false;
-    tensor_layout residual{};  ///< of the epilogue; all zero where there is none
-    /// Scratch memory is there: given, or from the pool.
+    tensor_layout residual{};  ///< the epilogue's; all zero without one
+    /// Scratch memory is available: a workspace, or the pool.
     bool has_scratch = true;
     heddle::precision precision = heddle::precision::fp32;
 
     bool operator==(const conv_problem&) const = default;
 };
 
-/// The problem of a call of conv() with these arguments. What the views point to is not read; they may be null.
+/// The problem of a call of conv() with these arguments. Elements are not read; pointers may be null.
 /// @throws invalid_argument  as conv(), but for pointers and overlaps
 template <class Out, class In = Out>
 conv_problem conv_problem_of(tensor_view<const std::type_identity_t<In>> input,
@@ -150,24 +149,24 @@ conv_problem conv_problem_of(tensor_view<const std::type_identity_t<In>> input,
                              const conv_epilogue<std::type_identity_t<Out>>& epilogue,
                              const conv_options& options = {});
 
-/// The rung that `automatic` stands for. It can run the problem. Pure.
+/// The rung that `automatic` chooses. It can run the problem. Pure.
 /// @throws invalid_argument  a problem that conv_problem_of() does not make; device.sm_count below 1
 conv_algorithm select(const conv_problem& problem, const device_traits& device);
 
-/// Why a rung cannot run a problem on a device, as `unsupported` says it; empty where it can, and of `automatic`. Pure.
+/// The reason, as in `unsupported`, why a rung cannot run a problem; empty if it can, and for `automatic`. Pure.
 /// @throws invalid_argument  as select(), and for an unknown algorithm or kernel
 std::string why_not(conv_algorithm algorithm, const conv_problem& problem, const device_traits& device,
                     std::string_view kernel = {});
 
-/// The kernel that a call takes, of those that it may: one of conv_kernels(). "naive" where there is no output. Pure.
+/// The kernel that a call with these arguments runs, one of conv_kernels(). "naive" where there is no output. Pure.
 /// @throws invalid_argument  as why_not()
-/// @throws unsupported       none of them can run the problem
+/// @throws unsupported       no kernel that may be chosen can run the problem
 std::string_view select_kernel(const conv_problem& problem, const device_traits& device,
                                conv_algorithm algorithm = conv_algorithm::automatic,
                                std::string_view kernel = {});
 
-/// The workspace, in bytes, with which this convolution is fastest; 0 where it makes no difference, and where the rung cannot
-/// run it. problem.has_scratch counts for nothing. Pure.
+/// The bytes of workspace with which this convolution is fastest. 0 where a workspace makes no difference, and where
+/// the rung cannot run the problem. problem.has_scratch is ignored. Pure.
 /// @throws invalid_argument  as why_not()
 std::int64_t conv_workspace_bytes(const conv_problem& problem, const device_traits& device,
                                   conv_algorithm algorithm = conv_algorithm::automatic,
@@ -192,42 +191,44 @@ std::int64_t conv_workspace_bytes(tensor_view<const std::type_identity_t<In>> in
     return conv_workspace_bytes<Out, In>(input, filters, output, {}, stream, options);
 }
 
-/// output(n, y, x, k) = alpha * sum + beta * output(n, y, x, k). The sum is over the taps (r, s) of filter k and the channels c
-/// of its group, of input(n, y', x', c) * filters(k, r, s, c), where (y', x') is the pixel that conv_geometry says. It is
-/// what networks call a convolution: the filters are not turned around.
+/// output(n, y, x, k) = alpha * sum + beta * output(n, y, x, k). The sum is over the taps (r, s) of filter k and the
+/// channels c of its group. Its terms are input(n, y', x', c) * filters(k, r, s, c); conv_geometry gives the pixel
+/// (y', x'). This is what networks call a convolution: the filters are not flipped.
 ///
-/// Tensors in device memory, at any address and with any strides that keep their elements apart. The output is
-/// conv_output_height() x conv_output_width() pixels of one channel for each filter, and overlaps neither input nor filters.
-/// Padding is zeros that are multiplied as pixels are: times an infinite or a NaN filter they give NaN. Input and filters are
-/// not read where alpha is 0. Nothing is done where there are no images or no filters; where there are no input channels, the
-/// sum is 0 whatever alpha is. Enqueued on `stream` and its device; never synchronises; safe under stream capture; allocates
-/// only as conv_options says. The same call gives the same bits each time.
+/// Tensors in device memory, at any address and with any strides that give each element its own address. The output has
+/// conv_output_height() x conv_output_width() pixels of one channel for each filter. It overlaps neither input nor
+/// filters. Pixels of padding are zeros that are multiplied: times an infinite or a NaN filter they give NaN. Input and
+/// filters are not read where alpha is 0. Nothing is done where there are no images or no filters. Where there are no
+/// input channels, the sum is 0 for any alpha. The call is enqueued on `stream` and its device. It never synchronises,
+/// is safe under stream capture, and allocates only as conv_options says. The same call gives the same bits each time.
 ///
-/// Out is float, and In too. Or In is half or bfloat16 and Out the same or float, as in conv<float, half>: exact products,
-/// summed in float32, and one rounding to Out. The error bounds are in docs/accuracy.md.
+/// Out and In are both float; or In is half or bfloat16 and Out the same or float, as in conv<float, half>. 16-bit
+/// operands have exact products, summed in float32, and one rounding to Out. docs/accuracy.md bounds the errors.
 ///
-/// @throws invalid_argument  counts, channels or extents that disagree or are negative; a filter of no taps; a filter that the
-///                           padded image has no place for; channels that the groups do not divide; strides, dilations or groups
-///                           below one, padding below zero; view strides that let elements share an address, a null or misaligned
-///                           pointer, an overlap; a workspace as in matmul(); an unknown algorithm or precision, a kernel that
-///                           the algorithm does not have (nothing is enqueued)
-/// @throws unsupported       the algorithm that was asked for cannot run this problem on this device;
-///                           says why (nothing is enqueued): `depthwise` has one filter for each input channel, of at most 81
-///                           taps; `im2col` needs filters whose taps lie side by side, and scratch memory but for filters of
-///                           one tap; `register_tiled` takes float; `mma_sync` and `persistent` take half, bfloat16, and
-///                           float where options.precision is tf32; `grouped` takes groups of 1 to 32 input channels and of
-///                           at most 32 outputs; `wgmma`, of half and bfloat16, and `persistent` run on compute capability
-///                           9.0, and take windows that the tensor memory accelerator can read (kernels/conv/README.md)
+/// @throws invalid_argument  counts, channels or extents that disagree or are negative; a filter without taps; a filter
+///                           larger than the padded image; channels that the groups do not divide; strides, dilations
+///                           or groups below one, padding below zero; view strides by which elements share an address,
+///                           a null or misaligned pointer, an overlap; a workspace as in matmul(); an unknown algorithm
+///                           or precision, a kernel that the algorithm does not have (nothing is enqueued)
+/// @throws unsupported       the requested algorithm cannot run this problem on this device; says why (nothing is
+///                           enqueued). `depthwise` takes one filter for each input channel, of at most 81 taps.
+///                           `im2col` takes filters whose taps are contiguous, and needs scratch memory except for
+///                           filters of one tap. `register_tiled` takes float. `mma_sync` and `persistent` take half,
+///                           bfloat16, and float where options.precision is tf32. `grouped` takes groups of 1 to 32
+///                           input channels and of at most 32 outputs. `wgmma`, for half and bfloat16, and
+///                           `persistent` need compute capability 9.0 and windows that the tensor memory accelerator
+///                           can read (kernels/conv/README.md)
 /// @throws cuda_error        the launch or the allocation failed
 template <class Out, class In = Out>
 void conv(tensor_view<const std::type_identity_t<In>> input,
           filter_view<const std::type_identity_t<In>> filters, tensor_view<Out> output,
           cuda::stream_ref stream, const conv_options& options = {});
 
-/// The same with an epilogue, which is applied before the output is stored. A residual may be the output itself; otherwise
+/// The same with an epilogue, applied before the output is stored. A residual may be the output itself. Otherwise
 /// residual, bias and scale do not overlap the output.
 ///
-/// @throws as above, and where bias or scale is not as long as the output has channels, or the residual is not of its shape
+/// @throws as above, and where bias or scale do not have one element for each output channel, or the residual has
+/// another shape
 template <class Out, class In = Out>
 void conv(tensor_view<const std::type_identity_t<In>> input,
           filter_view<const std::type_identity_t<In>> filters, tensor_view<Out> output,

@@ -15,7 +15,7 @@
 namespace heddle {
 namespace detail {
 
-/// One dimension of a view, with its members' names, for errors.
+/// One dimension of a view, with the names of its members for error messages.
 struct dimension {
     std::int64_t extent;
     std::int64_t stride;
@@ -23,7 +23,7 @@ struct dimension {
     const char* stride_name;
 };
 
-/// Any view as a matrix: all that copies and fills need to know of it.
+/// Any view as a matrix, the only form that copies and fills need.
 template <class T>
 struct block {
     T* data;
@@ -81,19 +81,18 @@ void wait(cuda::stream_ref stream);
 
 }  // namespace detail
 
-/// Copies between any two places that the device of `stream` can reach: host to device, back, within either.
+/// Copies between any two places that the device of `stream` can reach: from host to device or back, or within either.
 ///
-/// `source` and `destination` are anything contiguous with data() and size() (std::vector, std::array,
-/// std::span, heddle's buffers), or views with strides; their elements have one trivially copyable type, and
-/// their extents are equal. Both matrices are row-major or both are transposed. They must not overlap.
+/// `source` and `destination` are contiguous ranges with data() and size() (std::vector, std::array, std::span,
+/// heddle's buffers), or views with strides. They have equal extents and one trivially copyable element type. Both
+/// matrices are row-major, or both are transposed. They must not overlap.
 ///
-/// Enqueued on `stream` and its device; allocates nothing. Both must stay alive until the copy is done. Pinned host memory
-/// is copied asynchronously. Pageable host memory (std::vector) is staged by the driver, for which the host
-/// may have to wait.
+/// Enqueued on `stream` and its device; allocates nothing. Both must stay alive until the copy is done. Pinned host
+/// memory is copied asynchronously. The driver stages pageable host memory (std::vector); the host may have to wait.
 ///
-/// @throws invalid_argument  extents disagree, a null pointer, rows closer than their length, an overlap
-///                           (nothing is enqueued)
-/// @throws unsupported       neither both are row-major nor both transposed (nothing is enqueued)
+/// @throws invalid_argument  extents disagree, a null pointer, rows closer than their length, an overlap (nothing is
+///                           enqueued)
+/// @throws unsupported       one matrix is row-major and the other transposed (nothing is enqueued)
 /// @throws cuda_error        the driver refused the copy
 template <class Source, class Destination>
 requires detail::copyable<Source, Destination>
@@ -105,7 +104,7 @@ void copy(const Source& source, Destination&& destination, cuda::stream_ref stre
                  detail::block<void>{to.data, to.rows, to.cols}, sizeof(*to.data), stream);
 }
 
-/// copy(), and waits on the host until it and all earlier work on `stream` are done.
+/// copy(), after which the host waits until the copy and all earlier work on `stream` are done.
 /// @throws cuda_error  also for failures of that work
 template <class Source, class Destination>
 requires detail::copyable<Source, Destination>
@@ -114,8 +113,8 @@ void copy_and_wait(const Source& source, Destination&& destination, cuda::stream
     detail::wait(stream);
 }
 
-/// Sets every byte of the elements to `value`. The memory is device, managed or pinned.
-/// Enqueued on `stream` and its device. Errors as copy()'s.
+/// Sets every byte of the elements to `value`. The memory is device, managed or pinned. Enqueued on `stream` and its
+/// device. Errors are those of copy().
 template <class Destination>
 requires detail::writable<Destination>
 void fill_bytes(Destination&& destination, std::byte value, cuda::stream_ref stream) {
@@ -123,7 +122,7 @@ void fill_bytes(Destination&& destination, std::byte value, cuda::stream_ref str
     detail::fill(detail::block<void>{to.data, to.rows, to.cols}, sizeof(*to.data), value, stream);
 }
 
-/// Sets the elements to zero; as fill_bytes().
+/// Sets the elements to zero. All else is as for fill_bytes().
 template <class Destination>
 requires detail::writable<Destination>
 void fill_zero(Destination&& destination, cuda::stream_ref stream) {

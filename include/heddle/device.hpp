@@ -7,8 +7,7 @@
 
 namespace heddle {
 
-/// The facts about a device that the choice of a kernel depends on. A plain aggregate: a test can describe a
-/// device that it does not have.
+/// The facts about a device by which kernels are chosen. A plain aggregate, so that tests can describe any device.
 struct device_traits {
     int device = 0;
     std::string name = {};
@@ -18,8 +17,8 @@ struct device_traits {
     int max_threads_per_sm = 0;
     int registers_per_sm = 0;
     std::size_t shared_memory_per_sm = 0;           ///< bytes
-    std::size_t shared_memory_per_block = 0;        ///< bytes that a kernel may use without asking
-    std::size_t shared_memory_per_block_optin = 0;  ///< bytes that a kernel may ask for
+    std::size_t shared_memory_per_block = 0;        ///< bytes that a kernel may use by default
+    std::size_t shared_memory_per_block_optin = 0;  ///< bytes that a kernel may opt in to
     std::size_t l2_bytes = 0;
     std::size_t global_memory_bytes = 0;
 
@@ -30,24 +29,23 @@ struct device_traits {
     }
 };
 
-/// The number of visible devices; 0 where there is none, or no driver that can serve this program. Never
-/// throws.
+/// The number of visible devices. 0 where there is no device, or no driver that can serve this program. Never throws.
 [[nodiscard]] int device_count() noexcept;
 
 /// The calling thread's current device.
 /// @throws cuda_error  no device
 [[nodiscard]] int current_device();
 
-/// The traits of a device. They never change: the first call for a device asks the driver, later ones only
-/// read what it answered and allocate nothing. The reference stays valid. Safe to call from any thread and
-/// during stream capture.
+/// The traits of a device. They never change: the first call for a device asks the driver; later calls only read the
+/// stored answer and allocate nothing. The reference stays valid. Safe to call from any thread and during stream
+/// capture.
 /// @throws invalid_argument  no such device
 /// @throws cuda_error        no device at all, or the query failed
 [[nodiscard]] const device_traits& traits_of(int device);
 
-/// The device that a stream belongs to. The legacy and the per-thread default stream belong to every device: of these it is
-/// the calling thread's current one. Safe during stream capture.
-/// `stream` exists: CUDA does not say what else does.
+/// The device that a stream belongs to. For the legacy and the per-thread default stream, which belong to every
+/// device, it is the calling thread's current device. Safe during stream capture. `stream` must exist, as CUDA does
+/// not detect one that does not.
 /// @throws cuda_error  no device
 [[nodiscard]] int device_of(cuda::stream_ref stream);
 

@@ -13,32 +13,31 @@
 #include <span>
 #include <type_traits>
 
-/// For .cu files: a functor of one's own through the frame of heddle's elementwise operations, at their speed.
+/// For .cu files: the caller's own functor in the kernels of heddle's elementwise operations, at their speed.
 namespace heddle {
 namespace detail {
 
-/// Checks the operands of a call, and puts them in the order of their addresses: row-major, and as one row
-/// where no row has a gap.
+/// Checks the operands of a call, and orders dimensions by address: row-major, and as one row where no row has a gap.
 elementwise_facts prepare_elementwise(const char* operation, std::span<operand> operands,
                                       std::size_t element_bytes);
 
 struct elementwise_tile {
     static constexpr int threads = 256;
-    /// Several large inputs take these blocks where the function lets two of them fill an SM: each input is then read
-    /// in longer runs.
+    /// Calls with several large inputs take these blocks where two of them fill an SM. Each input is then read in
+    /// longer runs.
     static constexpr int wide_threads = 1024;
     static constexpr int wide_registers = 32;
     static constexpr std::int64_t wide_packets = std::int64_t{1} << 22;
     static constexpr int packet_bytes = 16;
     static constexpr int warp = 32;
-    /// Rows and columns from which on tiles are worth their barriers: whole sectors of most types.
+    /// The least rows and columns for which tiles are worth their barriers: whole sectors of most types.
     static constexpr std::int64_t least_crossed = 16;
-    /// The side of the tiles in which inputs are turned over: whole lines, and enough bytes under way for small types.
+    /// The side of the tiles that transpose inputs: whole cache lines, and enough bytes in flight for small types.
     __host__ __device__ static constexpr int side(std::size_t element_bytes) {
         return element_bytes <= 4 ? 64 : 32;
     }
     static constexpr std::int64_t max_grid_y = 65535;
-    /// The functions of doubles fit 64 registers. Left to itself, ptxas spills some of them for one block more.
+    /// Functions of doubles fit 64 registers. Without the bound, ptxas spills some of them to fit one more block.
     template <class T>
     static constexpr int min_blocks_per_sm(int block_threads) {
         return sizeof(T) == 8 ? 1024 / block_threads : 0;
@@ -76,7 +75,7 @@ struct alignas(elementwise_tile::packet_bytes) elementwise_packet {
     T elements[size];
 };
 
-/// Gives a packet that begins within one of memory's and ends within the next. Both are read whole.
+/// Gives an unaligned packet: it begins in one packet of memory and ends in the next. Both are read whole.
 template <class T>
 __device__ elementwise_packet<T> shifted_packet(const T* from) {
     constexpr int words = elementwise_tile::packet_bytes / sizeof(unsigned);
@@ -98,14 +97,15 @@ __device__ elementwise_packet<T> shifted_packet(const T* from) {
     return __builtin_bit_cast(elementwise_packet<T>, result);
 }
 
-/// The row of this thread: rows are along y, and on along z.
+/// The row of this thread. Rows are along y, and continue along z.
 __device__ inline std::int64_t elementwise_row() {
     return (std::int64_t{blockIdx.z} * gridDim.y + blockIdx.y) * blockDim.y + threadIdx.y;
 }
 
-/// A thread takes a packet; a row's first lacks `lead` elements. The grid is rows by packets: finding a place costs no
-/// division. All loads come before the first store, so the output may be an input. Where `is_mixed`, an input with a
-/// col_stride of 0 gives one element for all of a packet, and one of small elements may begin elsewhere than the output.
+/// A thread takes a packet; a row's first packet lacks `lead` elements. The grid is rows by packets, so that no place
+/// needs a division. All loads come before the first store, so the output may be an input. With `is_mixed`, an input
+/// of col_stride 0 gives one element for a whole packet. One of small elements may then have another alignment than
+/// the output.
 template <int threads, bool is_mixed, class T, int inputs, class Function>
 __global__ void __launch_bounds__(threads, elementwise_tile::min_blocks_per_sm<T>(threads))
     transform_packets(Function function, elementwise_operands<T, inputs> a, int lead) {
@@ -119,7 +119,7 @@ __global__ void __launch_bounds__(threads, elementwise_tile::min_blocks_per_sm<T
 #pragma unroll
     for (int i = 0; i < inputs; ++i) from[i] = a.in[i].data + row * a.in[i].row_stride + (fills(i) ? 0 : col);
 
-    // What lies beyond the ends of a row is not read.
+    // Elements beyond the ends of a row are not read.
     const auto packet_at = [&](const T* at) {
         if constexpr (is_mixed && sizeof(T) <= 2) {
             const auto behind =
@@ -153,7 +153,7 @@ __global__ void __launch_bounds__(threads, elementwise_tile::min_blocks_per_sm<T
             result.elements[e] = apply(function, elements);
         }
         kernels::ptx::store(reinterpret_cast<packet*>(to), result);
-    } else {  // a packet that an end of the row cuts
+    } else {  // a packet that crosses an end of the row
         const int end = static_cast<int>(::min(std::int64_t{packet::size}, a.out.cols - col));
 #pragma unroll 1
         for (int e = col < 0 ? lead : 0; e < end; ++e) {
@@ -164,8 +164,9 @@ __global__ void __launch_bounds__(threads, elementwise_tile::min_blocks_per_sm<T
     }
 }
 
-/// For rows at any address, of elements any distance apart: a thread takes as many elements as a packet has, blockDim.x
-/// apart along a row, or blockDim.y apart down the columns of short rows. A warp's are neighbours.
+/// For rows at any address and with any column stride. A thread takes as many elements as a packet has. They are
+/// blockDim.x apart along a row, or, for short rows, blockDim.y apart down the columns. The threads of a warp take
+/// neighbours.
 template <class T, int inputs, class Function>
 __global__ void __launch_bounds__(elementwise_tile::threads,
                                   elementwise_tile::min_blocks_per_sm<T>(elementwise_tile::threads))
@@ -193,22 +194,22 @@ __global__ void __launch_bounds__(elementwise_tile::threads,
         if (e * step < left) *at(a.out, e) = apply(function, x[e]);
 }
 
-/// Whether an input's neighbours in memory are elements of a column. A row that stands for all lies along the output's rows.
+/// Whether an input's contiguous elements are those of a column. A broadcast row is contiguous along the output's rows.
 template <class T>
 __device__ bool lies_across(const matrix_view<T>& m) {
     return m.row_stride > 0 && m.row_stride < m.col_stride;
 }
 
-/// For inputs that lie across the output. A block takes a square; a warp reads and writes neighbours in memory, of a row or
-/// of a column, and what it read down a column changes places with the other warps through shared memory. Beyond the matrix
-/// the last element is read once more: loads behind conditions would wait for one another.
+/// For inputs that are transposed against the output. A block takes a square. Each warp reads and writes contiguous
+/// memory, of a row or a column. Values read down a column are exchanged between warps through shared memory. Beyond
+/// the matrix, the last element is read again, as loads behind conditions would wait for one another.
 template <class T, int inputs, class Function>
 __global__ void __launch_bounds__(elementwise_tile::threads,
                                   elementwise_tile::min_blocks_per_sm<T>(elementwise_tile::threads))
     transform_tiles(Function function, elementwise_operands<T, inputs> a) {
     constexpr int side = elementwise_tile::side(sizeof(T)), warp = elementwise_tile::warp;
     constexpr int warps = elementwise_tile::threads / warp, lines = side / warps, size = lines * side / warp;
-    constexpr int pitch = side + (sizeof(T) < 4 ? 4 / static_cast<int>(sizeof(T)) : 1);  // a bank more
+    constexpr int pitch = side + (sizeof(T) < 4 ? 4 / static_cast<int>(sizeof(T)) : 1);  // one more bank
     __shared__ alignas(elementwise_tile::packet_bytes) std::byte storage[side * pitch * sizeof(T)];
     T* const tile = reinterpret_cast<T*>(storage);
     const std::int64_t row = (std::int64_t{blockIdx.z} * gridDim.y + blockIdx.y) * side;
@@ -216,7 +217,7 @@ __global__ void __launch_bounds__(elementwise_tile::threads,
     if (row >= a.out.rows) return;
     const auto rows = static_cast<int>(::min(a.out.rows - row, std::int64_t{side}));
     const auto cols = static_cast<int>(::min(a.out.cols - col, std::int64_t{side}));
-    // Element e of a thread in the tile: across its lines, and along one of them.
+    // Element e of a thread in the tile: its line, and its place along the line.
     const auto line = [](int e) { return static_cast<int>(threadIdx.y) + e % lines * warps; };
     const auto along = [](int e) { return static_cast<int>(threadIdx.x) + e / lines * warp; };
 
@@ -250,12 +251,12 @@ __global__ void __launch_bounds__(elementwise_tile::threads,
             to[line(e) * a.out.row_stride + along(e) * a.out.col_stride] = apply(function, x[e]);
 }
 
-/// How a call is shared out.
+/// How a call is distributed over blocks and threads.
 struct elementwise_plan {
     kernels::launch_extents blocks;
     kernels::launch_extents threads;
     elementwise_way way;
-    int lead;  ///< of packets
+    int lead;  ///< elementwise_facts::lead
 };
 
 inline std::int64_t packets_of_a_row(const elementwise_facts& problem) {
@@ -264,15 +265,14 @@ inline std::int64_t packets_of_a_row(const elementwise_facts& problem) {
     return (problem.cols + problem.lead - 1) / size + 1;
 }
 
-/// Whether blocks of wide_threads are the faster ones, of a function that they fit. A broadcast does not count among the inputs
-/// that DRAM has to give.
+/// Whether wide blocks are faster, for a function that they fit. Broadcasts do not count, as DRAM is not read for them.
 inline bool gains_by_wide_blocks(const elementwise_facts& problem) {
     return problem.inputs - problem.broadcasts > 1 && problem.in_packets && !problem.fills_packets &&
            !problem.shifts_packets &&
            problem.rows * packets_of_a_row(problem) >= elementwise_tile::wide_packets;
 }
 
-/// In blocks of so many threads: elementwise_tile::threads, or ::wide_threads of packets. Pure.
+/// The plan with blocks of so many threads: elementwise_tile::threads, or ::wide_threads for packets. Pure.
 inline elementwise_plan plan_transform(const elementwise_facts& problem, std::int64_t threads) {
     using tile = elementwise_tile;
     const auto divide_up = [](std::int64_t n, std::int64_t d) { return (n - 1) / d + 1; };
@@ -290,7 +290,7 @@ inline elementwise_plan plan_transform(const elementwise_facts& problem, std::in
     const std::int64_t packets = packets_of_a_row(problem);
     const std::int64_t wanted =
         problem.in_packets ? packets : std::max(packets, std::min<std::int64_t>(problem.cols, tile::warp));
-    // Narrow matrices give their spare threads to further rows, and few rows that are read across are a block's.
+    // In narrow matrices, spare threads take further rows. Few rows that are read across go to one block.
     std::int64_t across = 1;
     while (across < threads && across < wanted) across *= 2;
     while (problem.is_crossed && threads / across < problem.rows && across > tile::least_crossed) across /= 2;
@@ -304,7 +304,7 @@ inline elementwise_plan plan_transform(const elementwise_facts& problem, std::in
                                                                      : elementwise_way::packets);
 }
 
-/// Operands as prepare_elementwise() leaves them, none of them empty, and a plan of them.
+/// Takes operands as prepare_elementwise() leaves them, none of them empty, and their plan.
 template <class T, int inputs, class Function>
 void launch_transform(const elementwise_plan& plan, Function function, std::span<const operand> operands,
                       cudaStream_t stream) {
@@ -380,9 +380,10 @@ struct transformed {
 
 /// transform<T>(function, x[, y[, z]], output, stream): output = function(x[, y[, z]]), element by element.
 ///
-/// `function` is copied to the device; its operator() is a const __device__ member that takes one to three T
-/// and returns one, or an extended __device__ lambda. T is any trivially copyable and default-constructible type
-/// of 1, 2, 4, 8 or 16 bytes that is aligned to its size. Shapes, aliasing, stream behaviour and errors are those of heddle::add.
+/// `function` is copied to the device. It is an extended __device__ lambda, or an object with a const __device__
+/// operator(). It takes one to three T and returns one. T is any trivially copyable and default-constructible type of
+/// 1, 2, 4, 8 or 16 bytes that is aligned to its size. Shapes, aliasing, stream behaviour and errors are those of
+/// heddle::add.
 template <class T>
 inline constexpr detail::overloaded<detail::transformed<T, vector_view>, detail::transformed<T, matrix_view>>
     transform{};

@@ -20,11 +20,11 @@ namespace heddle {
 /// The rungs of every elementwise operation; kernels/elementwise/README.md is their ladder.
 enum class elementwise_algorithm { automatic, naive, grid_stride, vectorized };
 
-/// All rungs, without `automatic`: what tests, benchmarks and pages go through.
+/// All rungs except `automatic`. Tests, benchmarks and pages iterate over them.
 std::span<const elementwise_algorithm> elementwise_algorithms();
 std::string_view to_string(elementwise_algorithm algorithm);
 
-/// The operations, named as their functions below.
+/// The operations. Each has the name of its function below.
 enum class elementwise_operation {
     add,
     subtract,
@@ -49,10 +49,10 @@ enum class elementwise_operation {
     silu_derivative
 };
 
-/// All operations: what tests and benchmarks go through.
+/// All operations. Tests and benchmarks iterate over them.
 std::span<const elementwise_operation> elementwise_operations();
 std::string_view to_string(elementwise_operation operation);
-/// How many inputs of elements an operation has: 1 to 3.
+/// The number of inputs of an operation that are vectors or matrices: 1 to 3.
 /// @throws invalid_argument  an unknown operation
 int input_count(elementwise_operation operation);
 
@@ -60,22 +60,22 @@ struct elementwise_options {
     elementwise_algorithm algorithm = elementwise_algorithm::automatic;
 };
 
-/// A call without its memory: what its plan depends on. elementwise_problem_of() makes it.
+/// The facts by which a call is planned. elementwise_problem_of() makes it.
 struct elementwise_problem {
     int inputs = 1;  ///< 1 to 3
-    /// The inputs, then the output, and nothing; vectors are matrices of one column. Strides of inputs may be 0.
+    /// The inputs, then the output. Vectors are matrices of one column. Others are empty. Strides of inputs may be 0.
     std::array<matrix_layout, 4> operands{};
 
     bool operator==(const elementwise_problem&) const = default;
 };
 
-/// The rung that `automatic` stands for. Pure.
-/// @throws invalid_argument  a negative extent, more than 2^58 elements, inputs other than 1 to 3, elements not of 2, 4 or
-///                           8 bytes, shapes that disagree, strides that overflow, an offset other than 0 to 255,
-///                           device.sm_count below 1
+/// The rung that `automatic` chooses. Pure.
+/// @throws invalid_argument  a negative extent, more than 2^58 elements, inputs other than 1 to 3, elements not of 2,
+///                           4 or 8 bytes, shapes that disagree, strides that overflow, an offset other than 0 to
+///                           255, device.sm_count below 1
 elementwise_algorithm select(const elementwise_problem& problem, const device_traits& device);
 
-/// Why a rung cannot run a problem on a device, as `unsupported` says it; empty where it can, and of `automatic`. Pure.
+/// The reason, as in `unsupported`, why a rung cannot run a problem; empty if it can, and for `automatic`. Pure.
 /// @throws invalid_argument  as select(), and for an unknown algorithm
 std::string why_not(elementwise_algorithm algorithm, const elementwise_problem& problem,
                     const device_traits& device);
@@ -102,30 +102,31 @@ operand operand_of(const char* name, const vector_view<T>& v) {
 
 elementwise_problem elementwise_problem_of(std::span<const operand> operands, std::size_t element_bytes);
 
-/// What rungs, and elementwise.cuh, plan by.
+/// The facts of a call by which rungs and elementwise.cuh plan it.
 struct elementwise_facts {
     std::int64_t rows = 0;
     std::int64_t cols = 0;
     int inputs = 1;
     std::size_t element_bytes = 4;
-    /// Each row has its elements side by side, and begins `lead` elements beyond a multiple of 16 bytes, in all operands but
-    /// those that fill packets and those whose packets are shifted.
+    /// In each operand, the elements of a row are contiguous, and each row begins `lead` elements beyond a multiple
+    /// of 16 bytes. Operands that fill or shift packets (below) are excepted.
     bool in_packets = true;
     int lead = 0;
-    /// Some input lies across: its neighbours in memory are of one column, and the output's of one row.
+    /// Some input is transposed against the output: its contiguous elements are those of a column, the output's those
+    /// of a row.
     bool is_crossed = false;
-    /// How many inputs have a stride of 0. They come from a cache again and again.
+    /// The number of inputs with a stride of 0. Their elements are read from a cache repeatedly.
     int broadcasts = 0;
-    /// Some of these have one element for all of a row, which fills packets.
+    /// Some of these broadcast one element along each row, so that it fills whole packets.
     bool fills_packets = false;
-    /// Some inputs, of elements of 1 or 2 bytes, begin elsewhere: each of their packets lies in two of memory's.
+    /// Some inputs of 1- or 2-byte elements are aligned otherwise than the output. Their packets span two in memory.
     bool shifts_packets = false;
 };
 
-/// How a call is shared out to threads; heddle/elementwise.cuh has a kernel for each.
+/// How a call is distributed over threads; heddle/elementwise.cuh has a kernel for each way.
 enum class elementwise_way { packets, mixed_packets, along_rows, down_columns, tiles };
 
-/// What every call below becomes: the operands are the inputs, then the output.
+/// The common form of every call below: the operands are the inputs, then the output.
 struct elementwise_call {
     elementwise_operation operation;
     element_type type;
@@ -136,7 +137,8 @@ struct elementwise_call {
 
 void run(const elementwise_call& call, cuda::stream_ref stream, const elementwise_options& options);
 
-// A function of views of one kind, an arity each; overloaded() makes one for vectors and matrices of it.
+// One function object for each signature, over views of one kind. overloaded() joins those for vectors and for
+// matrices.
 
 template <class T, elementwise_operation operation, template <class> class View>
 struct unary {
@@ -206,7 +208,7 @@ using elementwise_function =
 
 }  // namespace detail
 
-/// The problem of a call with these operands, the inputs and then the output. What the views point to is not read; they may be
+/// The problem of a call with these operands, the inputs and then the output. Elements are not read; pointers may be
 /// null.
 /// @throws invalid_argument  as the call, but for pointers and overlaps
 template <class... Views>
@@ -220,16 +222,16 @@ requires(sizeof...(Views) >= 2 && sizeof...(Views) <= 4) elementwise_problem
 
 // Function objects: heddle::add<float>(x, y, z, stream[, options]).
 //
-// Operands are vectors of equal size with any strides, or matrices of equal shape with any row and column
-// strides, in device memory. An input's strides may be 0: one row stands for all (row_stride), one column (col_stride) or one
-// element (both), as in as_rows() and as_columns(). In place is allowed: the output may be exactly an input; any other overlap
-// of the output with an input is an error. Enqueued on `stream` and its device; never synchronises, never allocates; safe
-// under stream capture. Empty views do nothing. T is float, double, half or bfloat16; the 16-bit types are computed
-// in float and rounded once. Scalars (alpha, low, high) are float, or double where T is. NaN, infinities and
-// denormals are IEEE 754's; errors in docs/accuracy.md.
+// Operands are in device memory: vectors of equal size with any strides, or matrices of equal shape with any row and
+// column strides. An input's strides may be 0, as in as_rows() and as_columns(): then one row is broadcast
+// (row_stride), one column (col_stride) or one element (both). In place is allowed: the output may be exactly an
+// input. Any other overlap of the output with an input is an error. The call is enqueued on `stream` and its device.
+// It never synchronises or allocates, and is safe under stream capture. Empty views do nothing. T is float, double,
+// half or bfloat16; the 16-bit types are computed in float and rounded once. Scalars (alpha, low, high) are float, or
+// double if T is double. NaN, infinities and denormals follow IEEE 754. docs/accuracy.md bounds the errors.
 //
-// @throws invalid_argument  sizes disagree or are negative, a null or misaligned pointer, a stride smaller than
-//                           a row (of an input, other than 0), an overlap, an unknown algorithm (nothing is enqueued)
+// @throws invalid_argument  sizes disagree or are negative, a null or misaligned pointer, a stride smaller than a row
+//                           (except 0, for an input), an overlap, an unknown algorithm (nothing is enqueued)
 // @throws cuda_error        the launch failed
 
 /// add<T>(x, y, z, stream): z = x + y
@@ -251,7 +253,7 @@ inline constexpr detail::elementwise_function<detail::accumulated, T, elementwis
 template <class T>
 inline constexpr detail::elementwise_function<detail::ternary, T, elementwise_operation::fused_multiply_add>
     fused_multiply_add{};
-/// clamp<T>(x, low, high, y, stream): y = x, but low where x is less and high where it is more; NaN stays NaN
+/// clamp<T>(x, low, high, y, stream): y = min(max(x, low), high); NaN stays NaN
 /// @throws invalid_argument  also where low > high or either is NaN
 template <class T>
 inline constexpr detail::elementwise_function<detail::clamped, T, elementwise_operation::clamp> clamp{};

@@ -8,7 +8,7 @@
 
 namespace heddle {
 
-/// A CUDA call failed. what() gives the status, what it means, and where it was checked.
+/// A CUDA call failed. what() gives the status, its meaning, and the place of the check.
 class cuda_error : public std::runtime_error {
   public:
     explicit cuda_error(cudaError_t status, std::source_location where = std::source_location::current());
@@ -28,7 +28,7 @@ class cuda_error : public std::runtime_error {
     std::source_location where_;
 };
 
-/// An argument is wrong in itself or does not fit the others. Nothing was enqueued.
+/// An argument is invalid by itself or does not fit the others. Nothing was enqueued.
 class invalid_argument : public std::invalid_argument {
   public:
     /// what() reads "matmul: b.rows is 5, expected 4 (a.cols)".
@@ -46,7 +46,7 @@ class invalid_argument : public std::invalid_argument {
     std::string expected_;
 };
 
-/// The request is valid, but this algorithm or this device cannot serve it; what() says why, and what was given. Nothing
+/// The request is valid, but this algorithm or this device cannot run it. what() gives the reason and the value. Nothing
 /// was enqueued.
 class unsupported : public std::runtime_error {
   public:
@@ -57,8 +57,8 @@ namespace detail {
 [[noreturn]] void throw_cuda_error(cudaError_t status, std::source_location where);
 }  // namespace detail
 
-/// Throws cuda_error unless `status` is cudaSuccess. An error that is not sticky is cleared first, so that it
-/// is not reported a second time by the next cudaGetLastError().
+/// Throws cuda_error unless `status` is cudaSuccess. An error that is not sticky is cleared first. So the next
+/// cudaGetLastError() does not report it again.
 inline void check(cudaError_t status, std::source_location where = std::source_location::current()) {
     if (status != cudaSuccess) [[unlikely]]
         detail::throw_cuda_error(status, where);

@@ -15,7 +15,7 @@ struct destroy_graph {
     void operator()(cudaGraphExec_t handle) const noexcept;
 };
 
-/// Puts a stream into capture for its lifetime; the capture is discarded unless finish() took it.
+/// Captures a stream for its lifetime. The capture is discarded unless finish() took it.
 class stream_capture {
   public:
     explicit stream_capture(cuda::stream_ref stream);
@@ -32,18 +32,15 @@ class stream_capture {
 
 }  // namespace detail
 
-/// Work captured from a stream, launched again with one call. Owning, move-only.
-/// The graph keeps the captured pointers, not what they point to: buffers must outlive its launches. The stream that
-/// it was captured from need not.
+/// Work captured from a stream, which one call launches again. Owning, move-only. The graph keeps the captured
+/// pointers, not the memory behind them: buffers must outlive its launches. The captured stream need not outlive it.
 class graph {
   public:
-    /// Runs `body`, which enqueues work on `stream`; the work is recorded instead of run. If `body` throws,
-    /// the capture is ended and discarded, and the exception goes on: the stream is usable as before.
+    /// Runs `body`, which enqueues work on `stream`; the work is recorded, not run. If `body` throws, the capture is
+    /// discarded and the exception goes on. The stream is then usable as before.
     ///
-    /// While capturing, the calling thread may not make CUDA calls that synchronise or allocate outside a
-    /// stream.
-    /// @throws cuda_error  the legacy default stream, a stream that is captured already, a call that
-    ///                     cannot be captured
+    /// During the capture, the calling thread may not make CUDA calls that synchronise or allocate outside of a stream.
+    /// @throws cuda_error  the legacy default stream, a stream that is captured already, a call that cannot be captured
     template <std::invocable Body>
     [[nodiscard]] static graph capture(cuda::stream_ref stream, Body&& body) {
         detail::stream_capture session(stream);

@@ -1,14 +1,15 @@
 #pragma once
 
-/// All of heddle for C++ files. Included by those who want them: the conversions of heddle/interop, and
-/// heddle/elementwise.cuh, heddle/matmul.cuh and heddle/conv.cuh, which .cu files need for functors of their own.
+/// All of heddle for C++ files. Not included are the conversions of heddle/interop, and heddle/elementwise.cuh,
+/// heddle/matmul.cuh and heddle/conv.cuh, which .cu files need for functors of their own.
 ///
-/// A call works on the device of its stream, whichever device is current, and leaves the current device as it was. The legacy
-/// and the per-thread default stream are the current device's. Operands lie where that device can reach them.
+/// A call works on the device of its stream, for any current device, and leaves the current device as it was. The
+/// legacy and the per-thread default stream belong to the current device. That device must be able to reach the
+/// operands.
 ///
-/// Any number of threads may call at once, on one stream or on many, and each call gives the bits that it gives alone. What a
-/// caller brings is the caller's to share out: operands that are written, a workspace, which serves one stream at a time, and
-/// an object such as a buffer or an event, which one thread uses at a time.
+/// Any number of threads may call at once, on one stream or on many. Each call gives the same bits as it gives alone.
+/// Callers must not share written operands between concurrent calls. A workspace serves one stream at a time. Only
+/// one thread at a time may use an object such as a buffer or an event.
 
 #include <heddle/batched_matmul.hpp>
 #include <heddle/buffer.hpp>

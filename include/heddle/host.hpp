@@ -28,7 +28,7 @@ namespace heddle::detail::on_host {
 void run(const elementwise_call& call);
 void run(const random_call& call);
 
-/// What host::random_uniform() and its like become; operands as in random.hpp.
+/// The common form of host::random_uniform() and the functions like it; operands as in random.hpp.
 template <class T>
 void draw(const char* name, random_operation operation, const philox& generator, double p, double q,
           const std::same_as<operand> auto&... given) {
@@ -91,11 +91,11 @@ using function = overloaded<Function<T, operation, vector_view>, Function<T, ope
 
 }  // namespace heddle::detail::on_host
 
-/// The same operations on the CPU: views of host memory, no stream, done on return. They run on all cores
-/// through OpenMP. Shapes, aliasing, types and invalid_argument are those of the device's.
+/// The same operations on the CPU: views of host memory, no stream, done on return. They run on all cores through
+/// OpenMP. Shapes, aliasing, types and invalid_argument are those of the device's operations.
 namespace heddle::host {
 
-// As their namesakes in heddle (elementwise.hpp), without a stream: host::add<float>(x, y, z).
+// The same as their namesakes in heddle (elementwise.hpp), without a stream: host::add<float>(x, y, z).
 
 template <class T>
 inline constexpr detail::on_host::function<detail::on_host::binary, T, elementwise_operation::add> add{};
@@ -155,17 +155,17 @@ template <class T>
 inline constexpr detail::on_host::function<detail::on_host::unary, T, elementwise_operation::silu_derivative>
     silu_derivative{};
 
-/// C = alpha * A * B + beta * C; see heddle::matmul, whose types these are.
+/// C = alpha * A * B + beta * C; see heddle::matmul, which has the same types.
 template <class Out, class In = Out>
 void matmul(matrix_view<const std::type_identity_t<In>> a, matrix_view<const std::type_identity_t<In>> b,
             matrix_view<Out> c, float alpha = 1, float beta = 0);
-/// The same with an epilogue, which is applied before C is stored.
+/// The same with an epilogue, applied before C is stored.
 template <class Out, class In = Out>
 void matmul(matrix_view<const std::type_identity_t<In>> a, matrix_view<const std::type_identity_t<In>> b,
             matrix_view<Out> c, const matmul_epilogue<std::type_identity_t<Out>>& epilogue, float alpha = 1,
             float beta = 0);
-/// The products of a batch, or of a list, one after another; see heddle::batched_matmul. All arguments are checked before
-/// anything is computed.
+/// The products of a batch, or of a list, one after another; see heddle::batched_matmul. All arguments are checked
+/// before anything is computed.
 template <class Out, class In = Out>
 void batched_matmul(batch_view<const std::type_identity_t<In>> a,
                     batch_view<const std::type_identity_t<In>> b, batch_view<Out> c, float alpha = 1,
@@ -174,8 +174,8 @@ template <class Out, class In = Out>
 void batched_matmul(std::type_identity_t<std::span<const matmul_operands<Out, In>>> products, float alpha = 1,
                     float beta = 0);
 
-/// A fully connected layer of a batch, and its gradients; see heddle::linear and heddle::linear_gradient. Of the options only the
-/// activations count. A derivative takes memory of the heap.
+/// A fully connected layer of a batch, and its gradients; see heddle::linear and heddle::linear_gradient. Of the
+/// options, only the activations are used. A derivative allocates memory on the heap.
 template <class T>
 void linear(matrix_view<const std::type_identity_t<T>> x, matrix_view<const std::type_identity_t<T>> weights,
             vector_view<const std::type_identity_t<T>> bias, matrix_view<T> y,
@@ -187,7 +187,8 @@ void linear_gradient(matrix_view<const std::type_identity_t<T>> x,
                      matrix_view<float> dweights, vector_view<float> dbias,
                      const linear_gradient_options& options = {});
 
-/// A convolution of each image; see heddle::conv, whose types these are. Of the options, geometry, alpha and beta count.
+/// A convolution of each image; see heddle::conv, which has the same types. Of the options, geometry, alpha and beta
+/// count.
 template <class Out, class In = Out>
 void conv(tensor_view<const std::type_identity_t<In>> input,
           filter_view<const std::type_identity_t<In>> filters, tensor_view<Out> output,
@@ -197,19 +198,19 @@ void conv(tensor_view<const std::type_identity_t<In>> input,
           filter_view<const std::type_identity_t<In>> filters, tensor_view<Out> output,
           const conv_epilogue<std::type_identity_t<Out>>& epilogue, const conv_options& options = {});
 
-/// The largest, or the average, of the pixels in each window; see heddle::pool. Of the options, mode and geometry count.
+/// The largest, or the average, of the pixels in each window; see heddle::pool. Of the options, mode and geometry
+/// count.
 template <class T>
 void pool(tensor_view<const std::type_identity_t<T>> input, tensor_view<T> output,
           const pool_options& options = {});
 
-/// From planes to pixels of channels and back; see heddle::to_nhwc and heddle::to_nchw.
+/// From planes to interleaved channels and back; see heddle::to_nhwc and heddle::to_nchw.
 template <class T>
 void to_nhwc(planes_view<const std::type_identity_t<T>> source, tensor_view<T> destination);
 template <class T>
 void to_nchw(tensor_view<const std::type_identity_t<T>> source, planes_view<T> destination);
 
-/// The reductions of a vector; see heddle::sum and its siblings. The result does not depend on the number of
-/// threads.
+/// The reductions of a vector; see heddle::sum and its siblings. The result does not depend on the number of threads.
 template <class T>
 sum_type<T> sum(vector_view<const T> x);
 template <class T>
@@ -231,8 +232,8 @@ sum_type<T> norm2(vector_view<const T> x);
 template <class T>
 std::int64_t count_nonzero(vector_view<const T> x);
 
-/// y[i] = x[0] + ... + x[i], and without x[i]; see heddle::inclusive_scan and heddle::exclusive_scan. The result
-/// does not depend on the number of threads.
+/// Prefix sums with x[i] and without it; see heddle::inclusive_scan and heddle::exclusive_scan. The result does not
+/// depend on the number of threads.
 template <class T>
 void inclusive_scan(vector_view<const std::type_identity_t<T>> x, vector_view<T> y);
 template <class T>
@@ -244,7 +245,7 @@ void softmax(matrix_view<const std::type_identity_t<T>> x, matrix_view<T> y);
 template <class T>
 void log_softmax(matrix_view<const std::type_identity_t<T>> x, matrix_view<T> y);
 
-/// Their gradients; see heddle::softmax_gradient and heddle::log_softmax_gradient. Sums are kept in double.
+/// The gradients of both; see heddle::softmax_gradient and heddle::log_softmax_gradient. Sums are in double.
 template <class T>
 void softmax_gradient(matrix_view<const std::type_identity_t<T>> y,
                       matrix_view<const std::type_identity_t<T>> dy, matrix_view<T> dx);
@@ -252,9 +253,9 @@ template <class T>
 void log_softmax_gradient(matrix_view<const std::type_identity_t<T>> y,
                           matrix_view<const std::type_identity_t<T>> dy, matrix_view<T> dx);
 
-/// Each row less its mean over its standard deviation, and each row over its root mean square; see
-/// heddle::layer_norm and heddle::rms_norm. Sums are kept in double, and count as infinite beyond float's largest
-/// number, so that rows whose squares overflow on the device give the same here.
+/// Each row normalised by mean and standard deviation, and by root mean square; see heddle::layer_norm and
+/// heddle::rms_norm. Sums are in double, and count as infinite beyond float's largest number. So rows whose squares
+/// overflow on the device give the same results here.
 template <class T>
 void layer_norm(matrix_view<const std::type_identity_t<T>> x,
                 vector_view<const std::type_identity_t<T>> gamma,
@@ -263,8 +264,8 @@ template <class T>
 void rms_norm(matrix_view<const std::type_identity_t<T>> x, vector_view<const std::type_identity_t<T>> gamma,
               matrix_view<T> y, float epsilon = 1e-5f);
 
-/// Their gradients; see heddle::layer_norm_gradient and heddle::rms_norm_gradient. Sums are kept in double; the columns' take
-/// memory of the heap.
+/// The gradients of both; see heddle::layer_norm_gradient and heddle::rms_norm_gradient. Sums are in double; the sums
+/// of columns allocate memory on the heap.
 template <class T>
 void layer_norm_gradient(matrix_view<const std::type_identity_t<T>> x,
                          vector_view<const std::type_identity_t<T>> gamma, matrix_view<const T> dy,
@@ -276,9 +277,9 @@ void rms_norm_gradient(matrix_view<const std::type_identity_t<T>> x,
                        matrix_view<std::type_identity_t<T>> dx, vector_view<std::type_identity_t<T>> dgamma,
                        float epsilon = 1e-5f);
 
-/// The loss of each row and its gradient, either of which may be left out, and whether each row's label is its argmax; see
-/// heddle::cross_entropy, heddle::mean_squared_error and heddle::label_hits. Computed in double; of the options, the algorithm
-/// is ignored.
+/// The losses of rows with their gradients, and the rows whose label is their argmax; see heddle::cross_entropy,
+/// heddle::mean_squared_error and heddle::label_hits. A loss or a gradient may be left out. Computed in double;
+/// options.algorithm is ignored.
 template <class T>
 void cross_entropy(matrix_view<const std::type_identity_t<T>> logits, vector_view<const std::int32_t> labels,
                    vector_view<float> loss, matrix_view<T> gradient,
@@ -291,8 +292,8 @@ template <class T>
 void label_hits(matrix_view<const T> scores, vector_view<const std::int32_t> labels,
                 vector_view<std::int32_t> hits);
 
-/// A step of the optimizers, and the norm of all gradients; see heddle::sgd and those beside it. All memory is the host's, that of
-/// the options too; options.algorithm counts for nothing.
+/// A step of an optimizer, and the norm of all gradients; see heddle::sgd and those beside it. All memory is the
+/// host's, also that of the options. options.algorithm is ignored.
 template <class T, class Gradient = T>
 void sgd(std::type_identity_t<std::span<const parameter<T, Gradient>>> parameters,
          const sgd_options& options = {});
@@ -305,8 +306,8 @@ void adamw(std::type_identity_t<std::span<const parameter<T, Gradient>>> paramet
 template <class T, class Gradient = T>
 void gradient_norm(std::type_identity_t<std::span<const parameter<T, Gradient>>> parameters, float* result);
 
-/// The reductions of a matrix along its rows and columns; see heddle::row_sum and its siblings. Of the options,
-/// the algorithm and the workspace are ignored.
+/// The reductions of a matrix along its rows and columns; see heddle::row_sum and its siblings. options.algorithm and
+/// options.workspace are ignored.
 template <class T>
 void row_sum(matrix_view<const T> x, vector_view<float> y, const matrix_reduce_options& options = {});
 template <class T>
@@ -338,12 +339,12 @@ void column_argmax(matrix_view<const T> x, vector_view<std::int64_t> y,
 template <class T>
 void column_variance(matrix_view<const T> x, vector_view<float> y, const matrix_reduce_options& options = {});
 
-/// How many elements of x are in each bin; see heddle::histogram.
+/// The number of elements of x in each bin; see heddle::histogram.
 void histogram(vector_view<const std::uint8_t> x, vector_view<std::int64_t> counts);
 void histogram(vector_view<const float> x, float lower, float upper, vector_view<std::int64_t> counts);
 
-// The numbers of random.hpp: the same bits, but for normal numbers, which are the same within a bound. A device_offset is in host
-// memory here.
+// The numbers of random.hpp. Bits agree with the device's, except for normal numbers, which agree within a bound. A
+// device_offset is in host memory here.
 
 template <class T>
 void random_uniform(vector_view<T> y, compute_type<T> low, compute_type<T> high, const philox& generator) {
@@ -407,8 +408,8 @@ void dropout_gradient(matrix_view<const std::type_identity_t<T>> dy, matrix_view
 }
 void random_permutation(vector_view<std::int32_t> y, const philox& generator);
 
-/// Each destination = its source blurred by a Gaussian; see heddle::gaussian_blur. Of the options, `exact`, the
-/// algorithm and the workspace are ignored.
+/// Each destination = its source blurred by a Gaussian; see heddle::gaussian_blur. Of the options, `exact`,
+/// `algorithm` and `workspace` are ignored.
 template <class T>
 void gaussian_blur(image_batch_view<const std::type_identity_t<T>> sources, image_batch_view<T> destinations,
                    blur_sigma sigma, const gaussian_blur_options& options = {});
@@ -419,7 +420,7 @@ void gaussian_blur(image_view<const std::type_identity_t<T>> source, image_view<
                            options);
 }
 
-/// The filters of image_filter.hpp. Of the options, the algorithm and the workspace are ignored.
+/// The filters of image_filter.hpp. options.algorithm and options.workspace are ignored.
 void separable_convolution(image_batch_view<const float> sources, image_batch_view<float> destinations,
                            std::span<const float> taps_x, std::span<const float> taps_y,
                            const image_filter_options& options = {});

@@ -7,7 +7,7 @@
 
 namespace heddle {
 
-/// What stands for the pixels outside of an image `abcd`; OpenCV's names and meanings.
+/// The values of pixels outside of an image `abcd`, with OpenCV's names and meanings.
 enum class border {
     replicate,    ///< aaaa|abcd|dddd
     reflect,      ///< dcba|abcd|dcba

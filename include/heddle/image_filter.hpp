@@ -20,30 +20,28 @@ namespace heddle {
 /// The rungs of sobel and laplacian; kernels/image_filter/README.md is their ladder.
 enum class image_filter_algorithm { automatic, naive, register_window };
 
-/// All rungs, without `automatic`: what tests, benchmarks and pages go through.
+/// All rungs except `automatic`. Tests, benchmarks and pages iterate over them.
 std::span<const image_filter_algorithm> image_filter_algorithms();
 std::string_view to_string(image_filter_algorithm algorithm);
 
 struct image_filter_options {
     heddle::border border = heddle::border::replicate;
-    /// For border::constant, in every channel; a value of the source's type.
+    /// For border::constant, in every channel. It must be a value of the source's type.
     float border_value = 0;
-    /// The part of the source whose result is wanted, inside of it: the destination has its size and gets what
-    /// the filter would give there of the whole. Not given: the whole.
+    /// The part of the source for which results are wanted. The destination has its size, and gets what the filter
+    /// gives there for the whole source. Empty: the whole source.
     std::optional<image_region> region{};
-    /// The rung of sobel and laplacian. The others take whichever of the blur's rungs suits.
+    /// The rung of sobel and laplacian. The other filters choose from the blur's rungs.
     image_filter_algorithm algorithm = image_filter_algorithm::automatic;
-    /// Device scratch memory, zeroed before its first use (heddle::workspace is), of at least
-    /// image_filter_workspace_bytes(), 16-byte aligned, apart from the images; ready for the next call when this one is done.
-    /// Sobel and laplacian need none.
+    /// Device scratch memory, as in heddle::workspace: at least image_filter_workspace_bytes(), 16-byte aligned, zeroed
+    /// before first use, apart from the images. Each call leaves it ready for the next. Sobel and laplacian need none.
     std::span<std::byte> workspace{};
-    /// Without a workspace, scratch memory that makes the call faster comes, stream-ordered, from heddle's pool of the stream's
-    /// device (memory_pool::scratch_of); with a workspace nothing is allocated. scratch::none forbids it: then the call plans
-    /// without scratch memory, and a rung that needs some throws unsupported.
+    /// The source of scratch memory without a workspace. With a workspace nothing is allocated.
     heddle::scratch scratch = heddle::scratch::pool;
 };
 
-/// What the workspace of separable_convolution and box_blur depends on. Width and height are the destination's.
+/// The facts on which the workspace of separable_convolution and box_blur depends. Width and height are the
+/// destination's.
 struct image_filter_problem {
     std::int64_t width = 0;
     std::int64_t height = 0;
@@ -53,16 +51,15 @@ struct image_filter_problem {
     std::int64_t images = 1;
 };
 
-/// The workspace, in bytes, with which separable_convolution and box_blur can run this problem; 0 where they need
-/// none. It is enough for a region at any place of any source whose rows have at most 2^29
-/// values. Pure.
-/// @throws invalid_argument  a negative width, height or number of images; more than 2^58 values between two
-///                           passes, of height + 2 * radius.y rows an image; a radius not 0 to 2^28; channels not
-///                           1 to 4; an unknown type; device.sm_count below 1
+/// The bytes of workspace with which separable_convolution and box_blur can run this problem; 0 where they need none.
+/// They are enough for any region of any source whose rows have at most 2^29 values. Pure.
+/// @throws invalid_argument  a negative width, height or number of images; more than 2^58 values between two passes,
+///                           of height + 2 * radius.y rows an image; a radius not 0 to 2^28; channels not 1 to 4; an
+///                           unknown type; device.sm_count below 1
 std::int64_t image_filter_workspace_bytes(const image_filter_problem& problem, const device_traits& device);
 
-/// The same for calls of separable_convolution() and box_blur() with these arguments, on the stream's device;
-/// options.workspace counts for nothing.
+/// The same for calls of separable_convolution() and box_blur() with these arguments, on the stream's device.
+/// options.workspace is ignored.
 /// @throws as those do
 std::int64_t separable_convolution_workspace_bytes(image_batch_view<const float> sources,
                                                    image_batch_view<float> destinations,
@@ -82,25 +79,25 @@ std::int64_t box_blur_workspace_bytes(image_view<const std::type_identity_t<T>> 
 }
 
 // All filters below take images of 1 to 4 interleaved channels and any row stride, in device memory, or batches of
-// them. The destinations must lie apart from one another and from all sources; a source stride of 0 makes one
-// serve all. They are correlations, as OpenCV's: no window is turned round. Errors are in docs/accuracy.md. A filter
-// is enqueued on `stream` and its device; it never synchronises; is safe under stream capture; allocates only as
+// them. The destinations must not overlap one another or any source. With a source stride of 0, one source serves
+// all. The filters are correlations, as OpenCV's: no window is flipped. docs/accuracy.md bounds the errors. The call
+// is enqueued on `stream` and its device. It never synchronises, is safe under stream capture, and allocates only as
 // image_filter_options says. Empty images and batches do nothing.
 //
 // @throws invalid_argument  sizes or counts disagree or are negative, channels not 1 to 4, a null or misaligned
 //                           pointer, a stride smaller than what it steps over, an overlap, a region that is not
 //                           inside of the source, a border value that the source's type cannot hold, an unknown
-//                           enumerator, a workspace that is null, misaligned, too small or overlaps an image, and what
-//                           a filter says (nothing is enqueued)
-// @throws unsupported       the algorithm that was asked for cannot run this problem, or scratch is none and none can;
+//                           enumerator, a workspace that is null, misaligned, too small or overlaps an image, and
+//                           what a filter says (nothing is enqueued)
+// @throws unsupported       the requested algorithm cannot run this problem, or no rung can without scratch memory;
 //                           says why
 // @throws cuda_error        the launch or the allocation failed
 
 /// destination(x, y) = sum over i and j of taps_x[i] taps_y[j] source(x + i - rx, y + j - ry): OpenCV's sepFilter2D.
 ///
-/// There are 2 rx + 1 and 2 ry + 1 taps, of any value, at most 2001 each, in host memory: they are copied before the
-/// call returns. A tap of zero still multiplies, so that NaN and infinities under it reach the
-/// sum; but where the border is constant a row of it may count as its value times the sum of the taps.
+/// There are 2 rx + 1 and 2 ry + 1 taps of any value, at most 2001 each, in host memory. They are copied before the
+/// call returns. A tap of zero still multiplies, so that NaN and infinities under it reach the sum. With a constant
+/// border, a row of border pixels may count as the border value times the sum of the taps.
 ///
 /// @throws invalid_argument  an even number of taps, or more than 2001
 void separable_convolution(image_batch_view<const float> sources, image_batch_view<float> destinations,
@@ -113,10 +110,10 @@ inline void separable_convolution(image_view<const float> source, image_view<flo
                           taps_y, stream, options);
 }
 
-/// destination = the mean of the window of 2 * radius + 1 pixels: OpenCV's blur.
+/// destination = the mean of the window of 2 * radius + 1 pixels along x and y: OpenCV's blur.
 ///
-/// Sums are in float. Integers are rounded to nearest; no mean lies halfway between two, as the number of pixels is
-/// odd. The time grows with the radius. T is float, half, uint16_t or uint8_t.
+/// Sums are in float. Integers are rounded to nearest; there are no ties, as the number of pixels is odd. The time
+/// grows with the radius. T is float, half, uint16_t or uint8_t.
 ///
 /// @throws invalid_argument  a radius that is negative or above 2^28
 template <class T>
@@ -128,16 +125,16 @@ void box_blur(image_view<const std::type_identity_t<T>> source, image_view<T> de
     box_blur<T>(image_batch_view<const T>{source}, image_batch_view<T>{destination}, radius, stream, options);
 }
 
-/// What sobel gives: a derivative, or the length of the vector of both.
+/// The result of sobel: a derivative, or the length of the vector of both.
 enum class gradient { x, y, magnitude };
 
-/// destination = the gradient by Sobel's windows of 3 x 3 pixels, not scaled, as OpenCV's Sobel has them:
+/// destination = the gradient by Sobel's windows of 3 x 3 pixels, not scaled, as in OpenCV's Sobel:
 ///
 ///     x: -1 0 1     y: -1 -2 -1     magnitude: sqrt(x^2 + y^2)
 ///        -2 0 2         0  0  0
 ///        -1 0 1         1  2  1
 ///
-/// x and y are exact where T is an integer. T, which must be named, is float, half, uint16_t or uint8_t.
+/// x and y are exact where T is an integer. T must be named in the call; it is float, half, uint16_t or uint8_t.
 template <class T>
 void sobel(image_batch_view<const std::type_identity_t<T>> sources, image_batch_view<float> destinations,
            heddle::gradient gradient, cuda::stream_ref stream, const image_filter_options& options = {});
@@ -148,13 +145,13 @@ void sobel(image_view<const std::type_identity_t<T>> source, image_view<float> d
              options);
 }
 
-/// destination = the four neighbours less four times the pixel: OpenCV's Laplacian of aperture 1.
+/// destination = the sum of the four neighbours minus four times the pixel: OpenCV's Laplacian of aperture 1.
 ///
 ///     0  1  0
 ///     1 -4  1
 ///     0  1  0
 ///
-/// It is exact where T is an integer. T, which must be named, is float, half, uint16_t or uint8_t.
+/// It is exact where T is an integer. T must be named in the call; it is float, half, uint16_t or uint8_t.
 template <class T>
 void laplacian(image_batch_view<const std::type_identity_t<T>> sources, image_batch_view<float> destinations,
                cuda::stream_ref stream, const image_filter_options& options = {});

@@ -18,12 +18,12 @@
 #include <optional>
 #include <type_traits>
 
-/// For .cu files: matmul with a function of one's own in its epilogue.
+/// For .cu files: matmul with the caller's own function in its epilogue.
 namespace heddle {
 namespace detail {
 
-/// Checks and plans a call, and copies operands where the plan says so. Nothing where there is nothing to do. `is_compiled` tells
-/// whether the current device has the kernel of `fused`, or `tf32`, with the function.
+/// Checks and plans a call, and copies operands where the plan says so. The result is empty where there is nothing to
+/// do. `is_compiled` tells whether the current device has the kernel of `fused`, or `tf32`, with the function.
 template <class Out, class In>
 std::optional<kernels::matmul::function_call<In, Out>> prepare_matmul(
     matrix_view<const In> a, matrix_view<const In> b, matrix_view<Out> c,
@@ -48,19 +48,19 @@ kernels::matmul::product<In, Out, Activation> with_activation(
 
 }  // namespace detail
 
-/// The matmul of heddle/matmul.hpp with a function in place of the epilogue's activation, before C is stored:
+/// The matmul of heddle/matmul.hpp with a function instead of the epilogue's activation, applied before C is stored:
 /// C = scale * function(alpha * A * B + beta * C + bias, row, column) + residual.
 ///
-/// `function` is copied to the device; its operator() is a const __device__ member that takes a float and two
-/// std::int64_t and returns a float, or an extended __device__ lambda. It is called once for each element of C, in no
-/// order, with the element's row and column in `c` as it was given. In is half or bfloat16, Out the same or float; or both
-/// are float.
+/// `function` is copied to the device. It is an extended __device__ lambda, or an object with a const __device__
+/// operator(). It takes a float and two std::int64_t, and returns a float. It is called once for each element of C,
+/// in no order, with the element's row and column in the caller's `c`. In is half or bfloat16, and Out the same or
+/// float; or both are float.
 ///
-/// For half and bfloat16, on a device of compute capability 9.0, this is the kernel of `fused`, where the .cu file is
-/// compiled for 90a and the operands are such as `fused` takes; otherwise `wmma`, for any operands and devices, many times
-/// slower. For float it is `warp_tiled`, for any operands and devices, by FMAs whatever the precision; but with
-/// precision::tf32 it is `tf32`, in one tile and without a workspace, where that can read A and B as they lie, on the same
-/// devices and files as `fused`. These four may be asked for.
+/// For half and bfloat16 this is the kernel of `fused`, under three conditions: the device has compute capability
+/// 9.0, the .cu file is compiled for 90a, and `fused` takes the operands. Otherwise it is `wmma`, for any operands
+/// and devices, many times slower. For float it is `warp_tiled`, by FMAs for every precision, for any operands and
+/// devices. With precision::tf32 it is `tf32`, in one tile and without a workspace, where that can read A and B in
+/// place, under the first two conditions of `fused`. These four may be requested.
 ///
 /// @throws as matmul with an epilogue; invalid_argument too where the epilogue has an activation
 template <class Out, class In = Out, class Function>

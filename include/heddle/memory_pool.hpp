@@ -9,23 +9,25 @@ namespace heddle {
 /// A device's memory pool. A handle: it owns nothing and copies freely. All sizes are in bytes.
 class memory_pool {
   public:
-    /// The device's default pool, from which device_buffer allocates. heddle alters nothing of it.
+    /// The device's default pool, from which device_buffer allocates. heddle changes none of its attributes.
     /// @throws cuda_error  no such device
     [[nodiscard]] static memory_pool of_device(int device);
 
-    /// heddle's own pool, from which operations without a workspace take scratch memory: one a device and process, made at its
-    /// first use and there until the process ends. No stream waits in it for memory that another gives back. It keeps what it
-    /// has reserved, so that calls with synchronisations between them do not take memory from the system anew; trim() gives
-    /// back what is unused, and set_release_threshold() has it given back at each synchronisation. A few blocks of 4096 bytes
-    /// stay in use, as many as streams were busy at one time.
+    /// heddle's own pool, from which operations without a workspace take scratch memory. There is one for each device
+    /// and process. It is made at its first use and lives until the process ends. No stream waits for memory that
+    /// another frees.
+    ///
+    /// The pool keeps the memory that it has reserved. So calls with synchronisations between them do not take memory
+    /// from the system again. trim() gives unused memory back; after set_release_threshold(), each synchronisation
+    /// does. A few blocks of 4096 bytes stay in use, as many as streams were busy at one time.
     /// @throws cuda_error  no such device
     [[nodiscard]] static memory_pool scratch_of(int device);
 
     [[nodiscard]] cudaMemPool_t get() const noexcept { return handle_; }
 
-    /// How much unused memory the pool keeps for later allocations when a stream, event or device is
-    /// synchronised; what is above goes back to the system. The driver's default is 0: every synchronisation
-    /// empties the pool. heddle's own begins with the largest number.
+    /// The bytes of unused memory that the pool keeps when a stream, event or device is synchronised. Memory above
+    /// that goes back to the system. The driver's default is 0: every synchronisation empties the pool. heddle's own
+    /// pool begins with the largest number.
     void set_release_threshold(std::size_t bytes);
     [[nodiscard]] std::size_t release_threshold() const;
 

@@ -19,7 +19,7 @@ namespace heddle {
 /// The rungs of layer_norm and rms_norm; kernels/norm/README.md is their ladder.
 enum class norm_algorithm { automatic, naive, block_per_row, strips, vectorized };
 
-/// All rungs, without `automatic`: what tests, benchmarks and pages go through.
+/// All rungs except `automatic`. Tests, benchmarks and pages iterate over them.
 std::span<const norm_algorithm> norm_algorithms();
 std::string_view to_string(norm_algorithm algorithm);
 
@@ -28,7 +28,7 @@ struct norm_options {
     float epsilon = 1e-5f;  ///< added to the variance or mean square; zero or more
 };
 
-/// A call of layer_norm() or rms_norm() without its memory: what its plan depends on. norm_problem_of() makes it.
+/// The facts by which a call of layer_norm() or rms_norm() is planned. norm_problem_of() makes it.
 struct norm_problem {
     matrix_layout x{}, y{};
     vector_layout gamma{}, beta{};
@@ -36,43 +36,44 @@ struct norm_problem {
     bool operator==(const norm_problem&) const = default;
 };
 
-/// The problem of a call of layer_norm() with these arguments; without beta, of rms_norm(). What the views point to is not read;
-/// they may be null.
+/// The problem of a call of layer_norm() with these arguments, or of rms_norm() without beta. Elements are not read;
+/// pointers may be null.
 /// @throws invalid_argument  as layer_norm(), but for pointers and overlaps
 template <class T>
 norm_problem norm_problem_of(matrix_view<const std::type_identity_t<T>> x,
                              vector_view<const std::type_identity_t<T>> gamma,
                              vector_view<const std::type_identity_t<T>> beta, matrix_view<T> y);
 
-/// The rung that `automatic` stands for. Pure.
-/// @throws invalid_argument  shapes that disagree, a negative extent, more than 2^58 elements, elements not of 2 or 4 bytes,
-///                           device.sm_count below 1
+/// The rung that `automatic` chooses. Pure.
+/// @throws invalid_argument  shapes that disagree, a negative extent, more than 2^58 elements, elements not of 2 or 4
+///                           bytes, device.sm_count below 1
 norm_algorithm select(const norm_problem& problem, const device_traits& device);
 
-/// Why a rung cannot run a problem on a device, as `unsupported` says it; empty where it can, and of `automatic`. Pure.
+/// The reason, as in `unsupported`, why a rung cannot run a problem; empty if it can, and for `automatic`. Pure.
 /// @throws invalid_argument  as select(), and for an unknown algorithm
 std::string why_not(norm_algorithm algorithm, const norm_problem& problem, const device_traits& device);
 
-/// y[i][j] = (x[i][j] - mean) / sqrt(variance + epsilon) * gamma[j] + beta[j], of row i's mean and variance
-/// (the mean of squared deviations).
+/// y[i][j] = (x[i][j] - mean) / sqrt(variance + epsilon) * gamma[j] + beta[j], with the mean and the variance of row
+/// i (the mean of squared deviations).
 ///
-/// x and y are matrices of equal shape with any row and column strides, in device memory; in place is
-/// allowed: y may be exactly x; any other overlap is an error. gamma and beta are vectors of x.cols elements
-/// of any stride, or empty: no factor, nothing added. Computed in float, whatever T is: float, half or
-/// bfloat16; rounded once. The variance is that of the deviations from the mean, never a difference of
-/// squares. Errors in docs/accuracy.md. A NaN or an infinity makes its whole row NaN, and no other, as does a
-/// sum of the row's elements beyond float's largest number, 3.4e38; where only the sum of the squared deviations
-/// is beyond it, as it is from a deviation of 1.8e19 on, the row is beta (or 0). Where the magnitudes sum to more
-/// than 3.4e38 and the elements do not, the row may be NaN; host::layer_norm() gives numbers there, and else the same. A row of equal
-/// elements where epsilon is 0 has no scale: NaN where the mean is exact, else what its rounding makes of it.
-/// The same call gives the same bits each time. Enqueued on `stream` and its device; never synchronises, never allocates;
-/// safe under stream capture. Empty matrices do nothing.
+/// x and y are matrices of equal shape with any row and column strides, in device memory. In place is allowed: y may
+/// be exactly x. Any other overlap is an error. gamma and beta are vectors of x.cols elements of any stride; an empty
+/// gamma means ones, an empty beta zeros. T is float, half or bfloat16; computed in float and rounded once. The
+/// variance is computed from deviations from the mean, never as a difference of squares. docs/accuracy.md bounds the
+/// errors. The same call gives the same bits each time. The call is enqueued on `stream` and its device. It never
+/// synchronises or allocates, and is safe under stream capture. Empty matrices do nothing.
 ///
-/// @throws invalid_argument  shapes disagree, a negative extent, a null or misaligned pointer, a stride
-///                           smaller than a row, a partial overlap, a gamma or beta that overlaps y, an
-///                           epsilon that is negative or NaN, an unknown algorithm (nothing is enqueued)
-/// @throws unsupported       `vectorized` was asked for and the elements of a row, of gamma or of beta do
-///                           not lie side by side
+/// A NaN or an infinity makes its whole row NaN, and no other row. So does a sum of the row's elements beyond float's
+/// largest number, 3.4e38. Where only the sum of the squared deviations is beyond it, the row is beta (or 0); a
+/// deviation of 1.8e19 is enough. Where only the sum of the magnitudes is beyond it, the row may be NaN;
+/// host::layer_norm() gives numbers there, and otherwise the same. A row of equal elements with an epsilon of 0 is
+/// NaN where the mean is exact; otherwise it depends on the rounding of the mean.
+///
+/// @throws invalid_argument  shapes disagree, a negative extent, a null or misaligned pointer, a stride smaller than
+///                           a row, a partial overlap, a gamma or beta that overlaps y, an epsilon that is negative
+///                           or NaN, an unknown algorithm (nothing is enqueued)
+/// @throws unsupported       `vectorized` was requested and the elements of a row, of gamma or of beta are not
+///                           contiguous
 /// @throws cuda_error        the launch failed
 template <class T>
 void layer_norm(matrix_view<const std::type_identity_t<T>> x,
@@ -80,44 +81,43 @@ void layer_norm(matrix_view<const std::type_identity_t<T>> x,
                 vector_view<const std::type_identity_t<T>> beta, matrix_view<T> y, cuda::stream_ref stream,
                 const norm_options& options = {});
 
-/// y[i][j] = x[i][j] / sqrt(mean of squares of row i + epsilon) * gamma[j]. The squares are summed in float: where
-/// they sum to more than its largest number, 3.4e38, as they do from an element of 1.8e19 on, the row's results are
-/// 0, or NaN where x is infinite. A NaN makes its whole row NaN. All else is as for layer_norm().
+/// y[i][j] = x[i][j] / sqrt(mean of squares of row i + epsilon) * gamma[j]. The squares are summed in float. Where
+/// the sum exceeds float's largest number, 3.4e38, the row's results are 0, or NaN where x is infinite; an element of
+/// 1.8e19 is enough. A NaN makes its whole row NaN. All else is as for layer_norm().
 template <class T>
 void rms_norm(matrix_view<const std::type_identity_t<T>> x, vector_view<const std::type_identity_t<T>> gamma,
               matrix_view<T> y, cuda::stream_ref stream, const norm_options& options = {});
 
-/// The rungs of layer_norm_gradient and rms_norm_gradient; kernels/norm/README.md tells of them.
+/// The rungs of layer_norm_gradient and rms_norm_gradient; kernels/norm/README.md describes them.
 enum class norm_gradient_algorithm { automatic, naive, block_per_row, vectorized };
 
-/// All rungs, without `automatic`: what tests, benchmarks and pages go through.
+/// All rungs except `automatic`. Tests, benchmarks and pages iterate over them.
 std::span<const norm_gradient_algorithm> norm_gradient_algorithms();
 std::string_view to_string(norm_gradient_algorithm algorithm);
 
 struct norm_gradient_options {
     norm_gradient_algorithm algorithm = norm_gradient_algorithm::automatic;
-    float epsilon = 1e-5f;  ///< as the forward call had it; zero or more
-    /// Device scratch memory, zeroed before its first use (heddle::workspace is), of at least norm_gradient_workspace_bytes(),
-    /// 16-byte aligned, apart from all operands; ready for the next call when this one is done.
+    float epsilon = 1e-5f;  ///< that of the forward call; zero or more
+    /// Device scratch memory, as in heddle::workspace: at least norm_gradient_workspace_bytes(), 16-byte aligned,
+    /// zeroed before first use, apart from all operands. Each call leaves it ready for the next.
     std::span<std::byte> workspace{};
-    /// Without a workspace, scratch memory comes, stream-ordered, from heddle's pool of the stream's device
-    /// (memory_pool::scratch_of); with a workspace nothing is allocated. scratch::none forbids it: then a call that wants dgamma or
-    /// dbeta throws unsupported. Without these none is taken.
+    /// The source of scratch memory without a workspace. With a workspace nothing is allocated. With scratch::none, a
+    /// call for dgamma or dbeta throws unsupported. A call for dx alone takes no scratch memory.
     heddle::scratch scratch = heddle::scratch::pool;
 };
 
-/// A call of either gradient without its memory: what its plan depends on. norm_gradient_problem_of() makes it.
+/// The facts by which a call of either gradient is planned. norm_gradient_problem_of() makes it.
 struct norm_gradient_problem {
     matrix_layout x{}, dy{}, dx{};
     vector_layout gamma{}, dgamma{}, dbeta{};
-    /// Scratch memory is there: given, or from the pool.
+    /// Scratch memory is available: a workspace, or the pool.
     bool has_scratch = true;
 
     bool operator==(const norm_gradient_problem&) const = default;
 };
 
-/// The problem of a call of layer_norm_gradient() with these arguments; without dbeta, of rms_norm_gradient(). What the views
-/// point to is not read; they may be null.
+/// The problem of a call of layer_norm_gradient() with these arguments, or of rms_norm_gradient() without dbeta.
+/// Elements are not read; pointers may be null.
 /// @throws invalid_argument  as layer_norm_gradient(), but for pointers, overlaps and the workspace
 template <class T>
 norm_gradient_problem norm_gradient_problem_of(matrix_view<const std::type_identity_t<T>> x,
@@ -128,48 +128,53 @@ norm_gradient_problem norm_gradient_problem_of(matrix_view<const std::type_ident
                                                vector_view<std::type_identity_t<T>> dbeta,
                                                const norm_gradient_options& options = {});
 
-/// The rung that `automatic` stands for. Pure.
+/// The rung that `automatic` chooses. Pure.
 /// @throws invalid_argument  as select() of a norm_problem
 /// @throws unsupported       column sums without scratch memory
 norm_gradient_algorithm select(const norm_gradient_problem& problem, const device_traits& device);
 
-/// Why a rung cannot run a problem on a device, as `unsupported` says it; empty where it can, and of `automatic`. Pure.
+/// The reason, as in `unsupported`, why a rung cannot run a problem; empty if it can, and for `automatic`. Pure.
 /// @throws invalid_argument  as select(), and for an unknown algorithm
 std::string why_not(norm_gradient_algorithm algorithm, const norm_gradient_problem& problem,
                     const device_traits& device);
 
-/// The workspace, in bytes, that either gradient needs for matrices of such a shape, whatever their strides and
-/// alignment; 0 where no column sums are wanted. Pure; throws as why_not().
+/// The bytes of workspace that either gradient needs for matrices of this shape, for any strides and alignment. 0
+/// where no column sums are wanted. Pure; throws as why_not().
 std::int64_t norm_gradient_workspace_bytes(
     const norm_gradient_problem& problem, const device_traits& device,
     norm_gradient_algorithm algorithm = norm_gradient_algorithm::automatic);
 
-/// The gradient of layer_norm(): what a loss whose gradient with respect to y is dy changes by with x, gamma and beta.
-/// With z[i][j] = (x[i][j] - mean) / s, s = sqrt(variance + epsilon) and g[i][j] = dy[i][j] * gamma[j],
+/// The gradients of layer_norm(): dx, dgamma and dbeta are the gradients of a loss with respect to x, gamma and beta.
+/// dy is its gradient with respect to y. With z[i][j] = (x[i][j] - mean) / s, s = sqrt(variance + epsilon) and
+/// g[i][j] = dy[i][j] * gamma[j],
 ///
 ///   dx[i][j]  = (g[i][j] - mean of row i of g - z[i][j] * mean of row i of g z) / s
 ///   dgamma[j] = sum over i of dy[i][j] * z[i][j]
 ///   dbeta[j]  = sum over i of dy[i][j]
 ///
-/// (the chain rule through mean and variance; Ba, Kiros and Hinton, "Layer normalization", 2016, has the forward formula).
-/// Mean and variance are computed from x again: nothing of the forward call is kept.
+/// This is the chain rule through mean and variance (the forward formula is that of Ba, Kiros and Hinton, "Layer
+/// normalization", 2016). Mean and variance are computed from x again: nothing of the forward call is kept.
 ///
-/// x, dy and dx are matrices of equal shape with any row and column strides, in device memory; dx may be exactly x or dy, any
-/// other overlap is an error. gamma has x.cols elements of any stride, or is empty: no factor. dgamma and dbeta have x.cols
-/// elements of any stride, apart from all others. Each of dx, dgamma and dbeta may be empty: it is not wanted, and not computed.
-/// Without rows dgamma and dbeta are zeros. Computed in float, whatever T is: float, half or bfloat16; rounded once. Errors in
-/// docs/accuracy.md. A NaN or an infinity in x makes its row of dx and all of dgamma NaN. One in dy makes
-/// each element of its row of dx, and dgamma and dbeta of its column, NaN or infinite. Sums beyond float's largest number,
-/// 3.4e38, are infinite, and results what the formula makes of that. The columns are summed in an order that depends on shape,
-/// strides, alignment, rung and device alone: the same call gives the same bits each time.
-/// Enqueued on `stream` and its device; never synchronises; safe under stream capture; allocates only as norm_gradient_options
-/// says. Matrices without elements change no dx.
+/// x, dy and dx are matrices of equal shape with any row and column strides, in device memory. dx may be exactly x or
+/// dy; any other overlap is an error. gamma has x.cols elements of any stride, or is empty: ones. dgamma and dbeta
+/// have x.cols elements of any stride, apart from all other operands. An empty dx, dgamma or dbeta is not computed.
+/// Without rows, dgamma and dbeta are zeros. T is float, half or bfloat16; computed in float and rounded once.
+/// docs/accuracy.md bounds the errors.
 ///
-/// @throws invalid_argument  shapes disagree, a negative extent, a null or misaligned pointer, a stride smaller than a row, an
-///                           overlap that is not allowed, an epsilon that is negative or NaN, a workspace that is misaligned, too
-///                           small or overlaps an operand, an unknown algorithm (nothing is enqueued)
-/// @throws unsupported       dgamma or dbeta is wanted and there is no scratch memory; `vectorized` was asked for, and elements
-///                           do not lie side by side or a row has more than 8192 of them, 65536 on compute capability 9.0
+/// A NaN or an infinity in x makes its row of dx and all of dgamma NaN. One in dy makes its row of dx NaN or
+/// infinite, and dgamma and dbeta of its column. Sums beyond float's largest number, 3.4e38, are infinite, and
+/// results follow from that by the formula. The order of the column sums depends on shape, strides, alignment, rung
+/// and device alone: the same call gives the same bits each time. The call is enqueued on `stream` and its device. It
+/// never synchronises, is safe under stream capture, and allocates only as norm_gradient_options says. Matrices
+/// without elements change no dx.
+///
+/// @throws invalid_argument  shapes disagree, a negative extent, a null or misaligned pointer, a stride smaller than
+///                           a row, an overlap that is not allowed, an epsilon that is negative or NaN, a workspace
+///                           that is misaligned, too small or overlaps an operand, an unknown algorithm (nothing is
+///                           enqueued)
+/// @throws unsupported       dgamma or dbeta is wanted and there is no scratch memory; `vectorized` was requested,
+///                           and elements are not contiguous or a row has more than 8192 of them, 65536 on compute
+///                           capability 9.0
 /// @throws cuda_error        a launch or the allocation failed
 template <class T>
 void layer_norm_gradient(matrix_view<const std::type_identity_t<T>> x,
@@ -182,8 +187,8 @@ void layer_norm_gradient(matrix_view<const std::type_identity_t<T>> x,
 ///
 ///   dx[i][j]  = (g[i][j] - z[i][j] * mean of row i of g z) / s
 ///
-/// (Zhang and Sennrich, "Root mean square layer normalization", 2019). An infinity in x makes its row of dx NaN, and dgamma of its own
-/// column alone. All else is as for layer_norm_gradient().
+/// (Zhang and Sennrich, "Root mean square layer normalization", 2019). An infinity in x makes its row of dx NaN, and
+/// dgamma of its own column alone. All else is as for layer_norm_gradient().
 template <class T>
 void rms_norm_gradient(matrix_view<const std::type_identity_t<T>> x,
                        vector_view<const std::type_identity_t<T>> gamma, matrix_view<const T> dy,

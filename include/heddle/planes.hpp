@@ -10,9 +10,9 @@
 
 namespace heddle {
 
-/// `count` images, each a plane of `height` rows of `width` values for each of `channels` (NCHW): value (n, c, y, x) is at
-/// data[n * image_stride + c * channel_stride + y * row_stride + x]. Strides are in elements; the default is dense. Each steps
-/// over all that lies within it.
+/// `count` images of `channels` planes of `height` rows of `width` values (NCHW). Value (n, c, y, x) is at data[n *
+/// image_stride + c * channel_stride + y * row_stride + x]. Strides are in elements; the default is dense. Each
+/// stride is at least the extent of what it steps over.
 template <class T>
 struct planes_view {
     T* data = nullptr;
@@ -42,21 +42,22 @@ template <class T>
 planes_view(T*, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t,
             std::int64_t) -> planes_view<T>;
 
-/// destination(n, y, x, c) = source(n, c, y, x): planes of channels become pixels of channels, every bit as it was.
+/// destination(n, y, x, c) = source(n, c, y, x): from planes to interleaved channels, bit for bit.
 ///
-/// Views of float, half or bfloat16 in device memory, of the same count, channels, height and width, at any address and with
-/// any strides that keep their elements apart. They may not overlap. One launch; where rows have gaps, one for each image or one
-/// for each row of all images, whichever are fewer. Enqueued on `stream` and its device; never synchronises, never allocates;
-/// safe under stream capture. Empty views do nothing.
+/// Views of float, half or bfloat16 in device memory, with equal count, channels, height and width. Any address and
+/// any strides that give each element its own address will do. The views may not overlap. There is one launch; where
+/// rows have gaps, one for each image or one for each row of all images, whichever are fewer. The call is enqueued on
+/// `stream` and its device. It never synchronises or allocates, and is safe under stream capture. Empty views do
+/// nothing.
 ///
-/// @throws invalid_argument  extents disagree or are negative, view strides that let elements share an address, a null or
-///                           misaligned pointer, an overlap (nothing is enqueued)
+/// @throws invalid_argument  extents disagree or are negative, view strides by which elements share an address, a
+///                           null or misaligned pointer, an overlap (nothing is enqueued)
 /// @throws cuda_error        a launch failed
 template <class T>
 void to_nhwc(planes_view<const std::type_identity_t<T>> source, tensor_view<T> destination,
              cuda::stream_ref stream);
 
-/// destination(n, c, y, x) = source(n, y, x, c): the way back. All else as of to_nhwc().
+/// destination(n, c, y, x) = source(n, y, x, c): the inverse of to_nhwc(). All else is as for to_nhwc().
 template <class T>
 void to_nchw(tensor_view<const std::type_identity_t<T>> source, planes_view<T> destination,
              cuda::stream_ref stream);

@@ -18,21 +18,21 @@ namespace heddle {
 /// The rungs of pooling; kernels/pool/README.md is their ladder.
 enum class pool_algorithm { automatic, naive, vectorized };
 
-/// All rungs, without `automatic`: what tests, benchmarks and pages go through.
+/// All rungs except `automatic`. Tests, benchmarks and pages iterate over them.
 std::span<const pool_algorithm> pool_algorithms();
 std::string_view to_string(pool_algorithm algorithm);
 
-/// The compiled kernels of a rung, or with `automatic` of all: "vectorized window". The first word names the rung.
+/// The compiled kernels of a rung, or of all rungs for `automatic`: "vectorized window". The first word names the rung.
 std::span<const std::string_view> pool_kernels(pool_algorithm algorithm = pool_algorithm::automatic);
 
-/// What becomes of the pixels in a window.
+/// The value that a window of pixels gives.
 enum class pool_mode {
-    max,             ///< the largest, and NaN where one is NaN; -infinity of none
-    average,         ///< the sum over the number of pixels; NaN of none
-    padded_average,  ///< the sum over the number of places: padding counts as pixels that are zero
+    max,             ///< the largest pixel, NaN if one is NaN; -infinity for an empty window
+    average,         ///< the sum over the number of pixels; NaN for an empty window
+    padded_average,  ///< the sum over the size of the window: padding counts as pixels that are zero
 };
 
-/// A window of output pixel (y, x) begins at input pixel (y * stride.y - padding.top, x * stride.x - padding.left).
+/// The window of output pixel (y, x) begins at input pixel (y * stride.y - padding.top, x * stride.x - padding.left).
 struct pool_geometry {
     conv_steps window{};
     conv_steps stride{};
@@ -52,11 +52,11 @@ struct pool_options {
     pool_mode mode = pool_mode::max;
     pool_geometry geometry{};
     pool_algorithm algorithm = pool_algorithm::automatic;
-    /// One of pool_kernels(), of `algorithm` where that is not automatic. Empty: the plan chooses.
+    /// One of pool_kernels(), which belongs to `algorithm` unless that is automatic. Empty: the plan chooses.
     std::string_view kernel{};
 };
 
-/// A call of pool() without its memory: what its plan depends on. pool_problem_of() makes it.
+/// The facts by which a call of pool() is planned. pool_problem_of() makes it.
 struct pool_problem {
     tensor_layout input{}, output{};
     pool_mode mode = pool_mode::max;
@@ -65,39 +65,40 @@ struct pool_problem {
     bool operator==(const pool_problem&) const = default;
 };
 
-/// The problem of a call of pool() with these arguments. What the views point to is not read; they may be null.
+/// The problem of a call of pool() with these arguments. Elements are not read; pointers may be null.
 /// @throws invalid_argument  as pool(), but for pointers and overlaps
 template <class T>
 pool_problem pool_problem_of(tensor_view<const std::type_identity_t<T>> input, tensor_view<T> output,
                              const pool_options& options = {});
 
-/// The rung that `automatic` stands for. Pure.
+/// The rung that `automatic` chooses. Pure.
 /// @throws invalid_argument  a problem that pool_problem_of() does not make; device.sm_count below 1
 pool_algorithm select(const pool_problem& problem, const device_traits& device);
 
-/// Why a rung cannot run a problem on a device; empty, as all run any. Pure.
+/// The reason why a rung cannot run a problem on a device. It is always empty, as every rung runs any problem. Pure.
 /// @throws invalid_argument  as select(), and for an unknown algorithm or kernel
 std::string why_not(pool_algorithm algorithm, const pool_problem& problem, const device_traits& device,
                     std::string_view kernel = {});
 
 /// output(n, y, x, c) = the largest, or the average, of the pixels of channel c in the window of (y, x).
 ///
-/// Tensors of float, half or bfloat16 in device memory, at any address and with any strides that keep their elements apart. The
-/// output has pool_output_height() x pool_output_width() pixels and as many channels as the input, which it does not overlap.
-/// Padding may be wider than the window. Nothing is done where there are no images or no channels. Averages are summed in
-/// float32, or float64 by `naive`, and rounded to T (docs/accuracy.md); the largest is a pixel. Enqueued on `stream` and its
-/// device; never synchronises, never allocates; safe under stream capture. The same call gives the same bits each time.
+/// Tensors of float, half or bfloat16 in device memory, at any address and with any strides that give each element
+/// its own address. The output has pool_output_height() x pool_output_width() pixels and as many channels as the
+/// input, which it does not overlap. Padding may be wider than the window. Nothing is done where there are no images
+/// or no channels. Averages are summed in float32, or in float64 by `naive`, and rounded to T (docs/accuracy.md); a
+/// maximum is exact. The call is enqueued on `stream` and its device. It never synchronises or allocates, and is safe
+/// under stream capture. The same call gives the same bits each time.
 ///
-/// @throws invalid_argument  counts, channels or extents that disagree or are negative; a window that the padded image has no
-///                           place for; windows or strides below one, padding below zero; view strides that let elements share
-///                           an address, a null or misaligned pointer, an overlap; an unknown mode or algorithm, or a kernel
-///                           that the algorithm does not have (nothing is enqueued)
+/// @throws invalid_argument  counts, channels or extents that disagree or are negative; a window larger than the
+///                           padded image; windows or strides below one, padding below zero; view strides by which
+///                           elements share an address, a null or misaligned pointer, an overlap; an unknown mode or
+///                           algorithm, or a kernel that the algorithm does not have (nothing is enqueued)
 /// @throws cuda_error        the launch failed
 template <class T>
 void pool(tensor_view<const std::type_identity_t<T>> input, tensor_view<T> output, cuda::stream_ref stream,
           const pool_options& options = {});
 
-/// pool() of whole images: the output has one pixel for each. Of the options, the geometry does not count.
+/// pool() of whole images: the output has one pixel for each image. The geometry in the options is ignored.
 /// @throws as pool(), and for images without pixels
 template <class T>
 void global_pool(tensor_view<const std::type_identity_t<T>> input, tensor_view<T> output,

@@ -12,22 +12,22 @@
 namespace heddle {
 
 struct event_options {
-    bool timing = true;          ///< elapsed() needs it; an event without is cheaper
+    bool timing = true;          ///< elapsed() needs it; an event without it is cheaper
     bool blocking_sync = false;  ///< synchronize() yields the CPU instead of spinning
 };
 
-/// A point in a stream's work. Owning, move-only; converts to nothing, get() is the handle. One that was moved from has no
-/// handle: get() is null, and all that needs one throws invalid_argument.
+/// A point in a stream's work. Owning, move-only; it converts to nothing, and get() is the handle. A moved-from event
+/// has no handle: get() is null, and members that need one throw invalid_argument.
 class event {
   public:
-    /// On the current device; record() takes it to that of its stream.
+    /// On the current device; record() moves it to the device of its stream.
     /// @throws cuda_error  no device, out of resources
     explicit event(const event_options& options = {});
 
     [[nodiscard]] cudaEvent_t get() const noexcept { return handle_.get(); }
 
-    /// Marks the end of all work enqueued on `stream` so far. Recording again moves the mark; on a stream of another device
-    /// than before, it gives the event a new handle. The event may outlive the stream.
+    /// Marks the end of all work enqueued on `stream` so far. Recording again moves the mark. On a stream of another
+    /// device than before, it gives the event a new handle. The event may outlive the stream.
     void record(cuda::stream_ref stream);
 
     /// Waits on the host until the recorded work is done; returns at once if nothing was recorded.
@@ -46,8 +46,8 @@ class event {
     int device_;
 };
 
-/// The device's time from `start` to `stop`, resolved to about half a microsecond.
-/// Both must have timing, be recorded on one device, and be done.
+/// The time on the device from `start` to `stop`, with a resolution of about half a microsecond. Both must have
+/// timing, be recorded on one device, and be done.
 /// @throws cuda_error  cudaErrorNotReady if one is not done yet
 [[nodiscard]] std::chrono::duration<float, std::milli> elapsed(const event& start, const event& stop);
 
@@ -56,9 +56,9 @@ struct stream_options {
     int priority = 0;          ///< lower numbers run first; clamped to what the device offers
 };
 
-/// A queue of device work. Owning, move-only. The destructor does not wait: what is enqueued still runs. One that was moved
-/// from has no handle: get() is null, and all that needs one throws invalid_argument, the conversion to stream_ref too, so
-/// that no work gets onto the legacy default stream by mistake.
+/// A queue of device work. Owning, move-only. The destructor does not wait: enqueued work still runs. A moved-from
+/// stream has no handle: get() is null, and members that need one throw invalid_argument. So does the conversion to
+/// stream_ref, lest work be enqueued on the legacy default stream by mistake.
 class stream {
   public:
     /// On the current device.
@@ -73,8 +73,7 @@ class stream {
     /// @throws cuda_error  also for failures of that work
     void synchronize() const;
 
-    /// Holds back work enqueued from now on until the work that `mark` records is done. The host does not
-    /// wait.
+    /// Work enqueued from now on waits until the work that `mark` records is done. The host does not wait.
     void wait(const event& mark);
 
     /// Whether all work enqueued so far is done.
@@ -89,7 +88,7 @@ class stream {
 
 namespace detail {
 
-/// What every call does first: it makes the device of its stream the current one, and the former one again at its end.
+/// Makes the device of a stream the current one, and restores the former one at the end. Every call does this first.
 class stream_device {
   public:
     explicit stream_device(cuda::stream_ref stream);

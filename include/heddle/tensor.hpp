@@ -7,9 +7,9 @@
 
 namespace heddle {
 
-/// `count` images of `height` rows of `width` pixels of `channels` values that lie side by side (NHWC): value (n, y, x, c) is
-/// at data[n * image_stride + y * row_stride + x * col_stride + c]. Strides are in elements; the default is dense. Each steps
-/// over all that lies within it.
+/// `count` images of `height` rows of `width` pixels of `channels` contiguous values (NHWC). Value (n, y, x, c) is at
+/// data[n * image_stride + y * row_stride + x * col_stride + c]. Strides are in elements; the default is dense. Each
+/// stride is at least the extent of what it steps over.
 template <class T>
 struct tensor_view {
     T* data = nullptr;
@@ -39,9 +39,9 @@ template <class T>
 tensor_view(T*, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t,
             std::int64_t) -> tensor_view<T>;
 
-/// The filters of a convolution, K x R x S x C: for each of `outputs` channels, `height` rows of `width` taps of `channels`
-/// values that lie side by side, as many as a group of the input has. Value (k, r, s, c) is at
-/// data[k * output_stride + r * row_stride + s * col_stride + c].
+/// The filters of a convolution, K x R x S x C: one filter for each of `outputs` channels. A filter has `height` rows
+/// of `width` taps of `channels` contiguous values, as many as a group of the input has channels. Value (k, r, s, c)
+/// is at data[k * output_stride + r * row_stride + s * col_stride + c].
 template <class T>
 struct filter_view {
     T* data = nullptr;
@@ -71,8 +71,8 @@ template <class T>
 filter_view(T*, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t,
             std::int64_t) -> filter_view<T>;
 
-/// A tensor, filters or a batch of images without their memory: how they lie. Of filters the count is that of their outputs.
-/// layout_of() makes it.
+/// The extents, strides and alignment of a tensor, of filters or of a batch of images, without their memory. For filters,
+/// the count is that of their outputs. layout_of() makes it.
 struct tensor_layout {
     std::int64_t count = 0;
     std::int64_t height = 0;
@@ -85,12 +85,12 @@ struct tensor_layout {
     /// The first element's address, modulo 256.
     std::int64_t offset = 0;
 
-    /// The largest power of two, up to 256, of which that address is a multiple.
+    /// The largest power of two, up to 256, that divides the first element's address.
     constexpr std::int64_t alignment() const { return detail::alignment_at(offset); }
     bool operator==(const tensor_layout&) const = default;
 };
 
-/// How a view's elements lie. They are not read.
+/// The layout of a view's elements. They are not read.
 template <class T>
 tensor_layout layout_of(const tensor_view<T>& t) {
     return {t.count,        t.height,     t.width,

@@ -17,7 +17,7 @@ namespace heddle {
 /// The rungs of transpose; kernels/transpose/README.md is their ladder.
 enum class transpose_algorithm { automatic, naive, shared_memory, vectorized };
 
-/// All rungs, without `automatic`: what tests, benchmarks and pages go through.
+/// All rungs except `automatic`. Tests, benchmarks and pages iterate over them.
 std::span<const transpose_algorithm> transpose_algorithms();
 std::string_view to_string(transpose_algorithm algorithm);
 
@@ -25,26 +25,26 @@ struct transpose_options {
     transpose_algorithm algorithm = transpose_algorithm::automatic;
 };
 
-/// A transposition without its memory: what its plan depends on. transpose_problem_of() makes it.
+/// The facts by which a transposition is planned. transpose_problem_of() makes it.
 struct transpose_problem {
     matrix_layout source{}, destination{};
 
     bool operator==(const transpose_problem&) const = default;
 };
 
-/// The rung that `automatic` stands for. Pure.
-/// @throws invalid_argument  shapes that disagree, a negative extent, more than 2^58 elements, an element size that is not 1 to 8
-///                           bytes, device.sm_count below 1
+/// The rung that `automatic` chooses. Pure.
+/// @throws invalid_argument  shapes that disagree, a negative extent, more than 2^58 elements, an element size that
+///                           is not 1 to 8 bytes, device.sm_count below 1
 transpose_algorithm select(const transpose_problem& problem, const device_traits& device);
 
-/// Why a rung cannot run a problem on a device, as `unsupported` says it; empty where it can, and of `automatic`. Pure.
+/// The reason, as in `unsupported`, why a rung cannot run a problem; empty if it can, and for `automatic`. Pure.
 /// @throws invalid_argument  as select(), and for an unknown algorithm
 std::string why_not(transpose_algorithm algorithm, const transpose_problem& problem,
                     const device_traits& device);
 
 namespace detail {
 
-/// An unsigned integer of as many bytes as T: elements are moved, never computed with.
+/// An unsigned integer of as many bytes as T. Elements are only moved, so any type of this size will do.
 template <class T>
 using word_of =
     std::conditional_t<sizeof(T) == 1, std::uint8_t,
@@ -77,7 +77,7 @@ transpose_problem transpose_problem_of(matrix_view<const Word> source, matrix_vi
 
 }  // namespace detail
 
-/// The problem of a call of transpose() with these arguments. What the views point to is not read; they may be null.
+/// The problem of a call of transpose() with these arguments. Elements are not read; pointers may be null.
 /// @throws invalid_argument  as transpose(), but for pointers and overlaps
 template <detail::transposable T>
 transpose_problem transpose_problem_of(matrix_view<const std::type_identity_t<T>> source,
@@ -86,18 +86,16 @@ transpose_problem transpose_problem_of(matrix_view<const std::type_identity_t<T>
     return detail::transpose_problem_of<word>(detail::as_words(source), detail::as_words(destination));
 }
 
-/// destination(j, i) = source(i, j): a copy into the transpose, every bit as it was.
+/// destination(j, i) = source(i, j): a copy into the transpose, bit for bit.
 ///
-/// `source` is m x n and `destination` n x m, both in device memory with any row and column strides, transposed
-/// views included, at any address that is a multiple of an element's size. They may not overlap. T is any
-/// trivially copyable type of 1, 2, 4 or 8 bytes. Enqueued on `stream` and its device; never synchronises, never allocates;
-/// safe under stream capture. Empty views do nothing. To read a matrix as its transpose without a copy, see
-/// transposed().
+/// `source` is m x n and `destination` n x m, both in device memory with any row and column strides, including
+/// transposed views. Addresses are multiples of an element's size. The two may not overlap. T is any trivially copyable
+/// type of 1, 2, 4 or 8 bytes. The call is enqueued on `stream` and its device. It never synchronises or allocates, and
+/// is safe under stream capture. Empty views do nothing. transposed() reads a matrix as its transpose without a copy.
 ///
-/// @throws invalid_argument  shapes disagree or are negative, a null or misaligned pointer, a stride smaller
-///                           than a row, an overlap, an unknown algorithm (nothing is enqueued)
-/// @throws unsupported       `vectorized` was asked for and a view's elements are not side by side along
-///                           one dimension
+/// @throws invalid_argument  shapes disagree or are negative, a null or misaligned pointer, a stride smaller than a
+///                           row, an overlap, an unknown algorithm (nothing is enqueued)
+/// @throws unsupported       `vectorized` was requested and a view's elements are not contiguous along either dimension
 /// @throws cuda_error        the launch failed
 template <detail::transposable T>
 void transpose(matrix_view<const std::type_identity_t<T>> source, matrix_view<T> destination,

@@ -11,12 +11,12 @@ namespace heddle {
 using half = __half;
 using bfloat16 = __nv_bfloat16;
 
-/// The type of a sum: float for the 16-bit types, int64 for int32, which then cannot overflow; else T itself.
+/// The type of a sum: float for the 16-bit types; int64 for int32, so that it cannot overflow; otherwise T itself.
 template <class T>
 using sum_type = std::conditional_t<std::is_same_v<T, half> || std::is_same_v<T, bfloat16>, float,
                                     std::conditional_t<std::is_same_v<T, std::int32_t>, std::int64_t, T>>;
 
-/// Computed in float for the 16-bit types.
+/// The type of arithmetic on T: float for the 16-bit types.
 template <class T>
 using compute_type = std::conditional_t<std::is_same_v<T, double>, double, float>;
 

@@ -5,7 +5,7 @@
 
 namespace heddle {
 
-/// `size` elements, `stride` elements apart. Non-owning; in host or device memory, as the operation asks.
+/// `size` elements, `stride` elements apart. Non-owning; the operation says whether it is in host or device memory.
 template <class T>
 struct vector_view {
     T* data = nullptr;
@@ -24,8 +24,8 @@ vector_view(T*, std::int64_t) -> vector_view<T>;
 template <class T>
 vector_view(T*, std::int64_t, std::int64_t) -> vector_view<T>;
 
-/// `rows` x `cols` elements; element (i, j) is at data[i * row_stride + j * col_stride]. Row-major where
-/// col_stride is 1, which is the default; transposed() gives the column-major kind. Strides are in elements.
+/// `rows` x `cols` elements. Element (i, j) is at data[i * row_stride + j * col_stride]. The default col_stride of 1
+/// is row-major; transposed() makes a column-major view. Strides are in elements.
 template <class T>
 struct matrix_view {
     T* data = nullptr;
@@ -54,12 +54,12 @@ constexpr matrix_view<T> transposed(matrix_view<T> m) {
     return {m.data, m.cols, m.rows, m.col_stride, m.row_stride};
 }
 
-/// A matrix that has `row` in the place of each of `rows` rows: its row_stride is 0. For inputs of elementwise operations.
+/// A matrix with `rows` rows, all of them `row`: its row_stride is 0. For inputs of elementwise operations.
 template <class T>
 constexpr matrix_view<const T> as_rows(vector_view<T> row, std::int64_t rows) {
     return {row.data, rows, row.size, 0, row.stride};
 }
-/// A matrix that has `column` in the place of each of `cols` columns: its col_stride is 0.
+/// A matrix with `cols` columns, all of them `column`: its col_stride is 0.
 template <class T>
 constexpr matrix_view<const T> as_columns(vector_view<T> column, std::int64_t cols) {
     return {column.data, column.size, cols, column.stride, 0};
@@ -76,7 +76,7 @@ constexpr std::int64_t alignment_at(std::int64_t offset) {
 
 }  // namespace detail
 
-/// A vector without its memory: how it lies. layout_of() makes it.
+/// The size, stride and alignment of a vector, without its memory. layout_of() makes it.
 struct vector_layout {
     std::int64_t size = 0;
     std::int64_t stride = 1;
@@ -84,12 +84,12 @@ struct vector_layout {
     /// The first element's address, modulo 256.
     std::int64_t offset = 0;
 
-    /// The largest power of two, up to 256, of which that address is a multiple.
+    /// The largest power of two, up to 256, that divides the first element's address.
     constexpr std::int64_t alignment() const { return detail::alignment_at(offset); }
     bool operator==(const vector_layout&) const = default;
 };
 
-/// A matrix without its memory: how it lies. layout_of() makes it.
+/// The extents, strides and alignment of a matrix, without its memory. layout_of() makes it.
 struct matrix_layout {
     std::int64_t rows = 0;
     std::int64_t cols = 0;
@@ -99,12 +99,12 @@ struct matrix_layout {
     /// The first element's address, modulo 256.
     std::int64_t offset = 0;
 
-    /// The largest power of two, up to 256, of which that address is a multiple.
+    /// The largest power of two, up to 256, that divides the first element's address.
     constexpr std::int64_t alignment() const { return detail::alignment_at(offset); }
     bool operator==(const matrix_layout&) const = default;
 };
 
-/// How a view's elements lie. They are not read.
+/// The layout of a view's elements. They are not read.
 template <class T>
 vector_layout layout_of(const vector_view<T>& v) {
     return {v.size, v.stride, sizeof(T), detail::offset_of(v.data)};
@@ -118,8 +118,7 @@ constexpr matrix_layout transposed(const matrix_layout& m) {
     return {m.cols, m.rows, m.col_stride, m.row_stride, m.element_bytes, m.offset};
 }
 
-/// `height` rows of `width` pixels of `channels` interleaved values. `row_stride` is in elements, not pixels
-/// or bytes.
+/// `height` rows of `width` pixels of `channels` interleaved values. `row_stride` is in elements, not pixels or bytes.
 template <class T>
 struct image_view {
     T* data = nullptr;
@@ -142,7 +141,7 @@ image_view(T*, std::int64_t, std::int64_t, std::int64_t) -> image_view<T>;
 template <class T>
 image_view(T*, std::int64_t, std::int64_t, std::int64_t, std::int64_t) -> image_view<T>;
 
-/// `count` images of one size and layout, each `stride` elements from the one before.
+/// `count` images of one size and layout, each `stride` elements after the previous one.
 template <class T>
 struct image_batch_view {
     image_view<T> first;
@@ -161,7 +160,7 @@ image_batch_view(image_view<T>) -> image_batch_view<T>;
 template <class T>
 image_batch_view(image_view<T>, std::int64_t, std::int64_t) -> image_batch_view<T>;
 
-/// An image whose channels lie one after another, each as a picture of its own: a batch of one channel each.
+/// An image whose channels are separate planes, one after another: a batch of images of one channel.
 template <class T>
 constexpr image_batch_view<T> planar(T* data, std::int64_t width, std::int64_t height, std::int64_t planes) {
     return {{data, width, height}, planes, width * height};

@@ -12,11 +12,11 @@
 
 namespace heddle {
 
-/// Device scratch memory for operations' options, zeroed once, stream-ordered, when it is made;
-/// of the stream's device.
+/// Device scratch memory for the options of operations, on the device of its stream. The constructor allocates and
+/// zeroes it, stream-ordered.
 ///
-/// Every operation leaves it ready for the next, so one workspace serves any number of calls, but on one
-/// stream at a time. The stream must outlive it, as a device_buffer's must.
+/// Every operation leaves it ready for the next one. So one workspace serves any number of calls, on one stream at a
+/// time. The stream must outlive it, as for a device_buffer.
 class workspace {
   public:
     /// @throws invalid_argument  bytes < 0

@@ -10,8 +10,8 @@
 #include <cstdint>
 #include <string>
 
-/// Conversions between views and mdspan, which share the elements: no copy. Apart from heddle.hpp, because
-/// <cuda/std/mdspan> costs every file that includes it some seconds of compilation.
+/// Conversions between views and mdspan, which share the elements: no copy. heddle.hpp does not include this header,
+/// because <cuda/std/mdspan> adds seconds to the compilation of every file that includes it.
 namespace heddle {
 
 template <class T, std::size_t rank>
@@ -56,7 +56,7 @@ strided_mdspan<T, 3> mdspan_of(const image_view<T>& image) {
                                      {image.row_stride, image.channels, 1});
 }
 
-/// As mdspan_of(), with a layout that has no strides to load.
+/// As mdspan_of(), with a layout that stores no strides.
 /// @throws invalid_argument  v.stride is not 1
 template <class T>
 dense_mdspan<T, 1> dense_mdspan_of(const vector_view<T>& v) {
@@ -74,7 +74,7 @@ dense_mdspan<T, 2> dense_mdspan_of(const matrix_view<T>& m) {
     return {m.data, cuda::std::dextents<std::int64_t, 2>{m.rows, m.cols}};
 }
 
-/// Any mdspan of one dimension whose elements a stride reaches: layout_right, layout_left, layout_stride.
+/// Any strided mdspan of one dimension: layout_right, layout_left or layout_stride.
 template <class T, class Extents, class Layout>
 requires(Extents::rank() == 1 && Layout::template mapping<Extents>::is_always_strided())
     vector_view<T> view_of(const cuda::std::mdspan<T, Extents, Layout>& span) {
@@ -82,7 +82,7 @@ requires(Extents::rank() == 1 && Layout::template mapping<Extents>::is_always_st
             static_cast<std::int64_t>(span.stride(0))};
 }
 
-/// Any mdspan of two dimensions; one of layout_left gives a transposed view.
+/// Any strided mdspan of two dimensions. One of layout_left gives a transposed view.
 template <class T, class Extents, class Layout>
 requires(Extents::rank() == 2 && Layout::template mapping<Extents>::is_always_strided())
     matrix_view<T> view_of(const cuda::std::mdspan<T, Extents, Layout>& span) {
