@@ -58,7 +58,7 @@ const cuda::stream_ref legacy_stream{cudaStream_t{}};
 
 using kinds = testing::Types<device_buffer<int>, pinned_buffer<int>, managed_buffer<int>>;
 
-/// What must hold on any machine, with or without a GPU.
+/// Checks for any machine, with or without a GPU.
 template <class Buffer>
 class buffer_bookkeeping : public testing::Test {};
 TYPED_TEST_SUITE(buffer_bookkeeping, kinds);
@@ -95,7 +95,7 @@ TYPED_TEST(buffer_bookkeeping, size_whose_bytes_cannot_be_counted_is_refused) {
     EXPECT_THROW(make<TypeParam>(most / std::int64_t{sizeof(int)} + 1, legacy_stream), invalid_argument);
 }
 
-/// Pairs each kind of buffer with a stream and a way to look inside.
+/// Pairs each kind of buffer with a stream and a way to read its elements.
 template <class Buffer>
 class buffer_test : public test::gpu_test {
   protected:
@@ -249,7 +249,7 @@ TEST_F(device_buffer_test, is_given_back_after_the_work_of_its_stream) {
         gate.hold(owner);
         copy(buffer, result, owner);
     }
-    // Were the memory given back at once, this would take and overwrite it before it is copied.
+    // If the memory were freed at once, this would take and overwrite it before it is copied.
     device_buffer<int> next(size, other);
     fill_bytes(next, std::byte{2}, other);
     other.synchronize();
@@ -277,7 +277,7 @@ TEST_F(device_buffer_test, is_given_back_on_the_stream_that_was_set) {
         buffer.set_stream(last);
         EXPECT_EQ(buffer.stream().get(), last.get());
     }
-    // On `first` the pool would hand the same memory out at once.
+    // On `first` the pool would reuse the same memory at once.
     device_buffer<int> next(size, first);
     fill_bytes(next, std::byte{2}, first);
     first.synchronize();

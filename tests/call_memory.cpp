@@ -16,13 +16,13 @@
 #include <string>
 #include <vector>
 
-// Where a call's scratch memory comes from, and what it does where there is none.
+// The source of a call's scratch memory, and the behaviour where there is none.
 namespace heddle {
 namespace {
 
 using test::recording_runtime;
 
-/// Addresses that nothing reads, as far apart as the largest operand is large.
+/// Addresses that nothing reads. Their distance is the size of the largest operand.
 template <class T>
 T* address(std::uintptr_t operand) {
     return std::bit_cast<T*>((operand + 1) << 40);
@@ -30,7 +30,7 @@ T* address(std::uintptr_t operand) {
 
 constexpr std::int64_t many = std::int64_t{1} << 24;
 
-/// Each takes scratch memory where it may.
+/// A call that takes scratch memory where it may.
 struct named_call {
     std::string name;
     std::function<void(cuda::stream_ref, scratch)> run;
@@ -79,12 +79,12 @@ class call_memory : public testing::TestWithParam<named_call> {
 
     void SetUp() override { runtime = {}; }
 
-    /// One that no call was on.
+    /// A stream that no call has used.
     static cuda::stream_ref new_stream(int device) {
         static int number = 0;
         return cuda::stream_ref{recording_runtime::stream_of(device, ++number)};
     }
-    /// What a call allocates, sets and launches.
+    /// The numbers of a call's allocations, memsets and launches.
     struct counts {
         std::ptrdiff_t allocated, set, launched;
         bool operator==(const counts&) const = default;
@@ -112,7 +112,7 @@ TEST_P(call_memory, is_one_allocation_on_a_stream_that_has_tickets) {
     EXPECT_EQ(runtime.count("cudaEventRecord"), GetParam().has_tickets ? 1 : 0);
 }
 
-/// They are lent to another stream when the last use is done, and never to another device.
+/// Tickets are lent to another stream when their last use is done, and never to another device.
 TEST_P(call_memory, has_tickets_that_no_other_call_uses) {
     const int own = GetParam().has_tickets ? 1 : 0;
     runtime.are_events_done = false;
@@ -160,7 +160,7 @@ TEST_P(call_memory, has_to_be_of_a_known_kind) {
     EXPECT_EQ(runtime.count("launch"), 0);
 }
 
-/// No other rung stands in for one that was asked for.
+/// No other rung replaces a requested one.
 TEST(call_memory_of_a_rung, is_missed) {
     recording_runtime& runtime = recording_runtime::instance();
     runtime = {};
@@ -178,7 +178,7 @@ TEST(call_memory_of_a_rung, is_missed) {
         sum<float>({address<float>(0), many}, address<float>(2), s,
                    {.algorithm = reduce_algorithm::warp_shuffle, .scratch = memory});
     };
-    const auto wide_blur = [&](scratch memory) {  // no rung does it without
+    const auto wide_blur = [&](scratch memory) {  // no rung runs it without scratch memory
         gaussian_blur<float>(image_view<const float>{address<float>(0), 100, 100},
                              image_view<float>{address<float>(2), 100, 100}, 2000.0, s,
                              {.exact = true, .scratch = memory});

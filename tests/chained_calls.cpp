@@ -26,15 +26,15 @@
 #include <type_traits>
 #include <vector>
 
-/// Kernels of one stream overlap: one may begin, up to its wait, while the last blocks of the one before still run. A call that
-/// reads or writes memory before that wait meets the call before it here.
+/// Kernels of one stream overlap: one may begin, up to its wait, while the last blocks of the previous one still run.
+/// Here, a call that reads or writes memory before that wait races with the previous call.
 namespace heddle {
 namespace {
 
 using test::random_elements;
 
-/// The square matrices and images have sides of this many elements. Products then have fewer blocks than the device has
-/// places, so that the next kernel finds room at once; filters, which are done sooner, have several waves of them.
+/// The side of the square matrices and images. Products then have fewer blocks than the device can run at once, so
+/// the next kernel starts at once. Filters, which are quicker, have several waves of blocks.
 template <class T>
 constexpr std::int64_t side = sizeof(T) == 1          ? 3072
                               : std::is_integral_v<T> ? 2304
@@ -42,7 +42,7 @@ constexpr std::int64_t side = sizeof(T) == 1          ? 3072
 template <class T>
 constexpr std::int64_t size = side<T>* side<T>;
 
-/// What calls share beside what they read and write.
+/// The memory that calls share besides their operands.
 template <class T>
 struct context {
     const T* weights;
@@ -50,7 +50,7 @@ struct context {
     cuda::stream_ref stream;
 };
 
-/// A call that reads `size` elements and writes as many, or the first of them.
+/// A call that reads `size` elements and writes as many, or fewer.
 template <class T>
 struct operation {
     std::string family;
@@ -119,7 +119,7 @@ void add_blurs(std::vector<operation<T>>& all) {
             add(name, "", 1, 9, algorithm);
             continue;
         }
-        // Small, middling and large windows have kernels of their own.
+        // Small, medium and large windows have kernels of their own.
         add(name, "_of_little", 1, 0.6, algorithm);
         add(name, "_of_some", 1, 2, algorithm);
         add(name, "_of_much", 1, 5, algorithm);
@@ -163,7 +163,7 @@ std::vector<std::string> families() {
     return all;
 }
 
-/// The operations of a family before every other, and itself.
+/// The operations of a family, each before every other and before itself.
 template <class T>
 class chained_calls : public test::gpu_test, public testing::WithParamInterface<std::string> {
   protected:
@@ -172,7 +172,7 @@ class chained_calls : public test::gpu_test, public testing::WithParamInterface<
         if (!IsSkipped()) stream_.emplace();
     }
 
-    /// The first call's input is x and its output y; the second's are any of the three.
+    /// The first call's input is x and its output y. The second call has any two of the three buffers.
     struct chain {
         const char* name;
         int from, to;
@@ -193,7 +193,7 @@ class chained_calls : public test::gpu_test, public testing::WithParamInterface<
         int supported = 0;
         for (const operation<T>& first : operations<T>()) {
             if (first.family != GetParam() || !is_supported(first, with))
-                continue;  // a window that it does not take
+                continue;  // not a window of this rung
             ++supported;
             ASSERT_NO_FATAL_FAILURE(check_before_all(first, with));
         }
@@ -250,7 +250,7 @@ class chained_calls : public test::gpu_test, public testing::WithParamInterface<
         }
     }
 
-    /// Sums up the bits of each buffer, modulo 2^64: sums of words times random odd factors, so that no word differs unseen.
+    /// Checksums of each buffer, modulo 2^64: words times random odd factors, so that a changed word shows.
     std::array<std::int64_t, 3> checksums() {
         for (std::size_t i = 0; i < buffers_.size(); ++i)
             dot<std::int32_t>({reinterpret_cast<const std::int32_t*>(buffers_[i].data()), words}, factors_,

@@ -48,7 +48,7 @@ static_assert(!can_copy<std::vector<std::string>&, std::vector<std::string>&>, "
 
 const cuda::stream_ref legacy_stream{cudaStream_t{}};
 
-// Arguments are checked before the driver is asked for anything, so these run without a GPU.
+// Arguments are checked before any driver call, so these run without a GPU.
 
 TEST(copy_arguments, sizes_must_agree) {
     const std::vector<float> source(4);
@@ -141,7 +141,7 @@ TEST(copy_arguments, images_have_extents_that_make_sense) {
     };
     expect_refused(-2, 3, 4, 8, "width is -2, expected zero or more");
     expect_refused(2, 3, -4, 8, "channels is -4, expected zero or more");
-    expect_refused(-2, 3, -4, 8, "width is -2, expected zero or more");  // whose product is positive
+    expect_refused(-2, 3, -4, 8, "width is -2, expected zero or more");  // their product is positive
     expect_refused(2, -3, 4, 8, "height is -3, expected zero or more");
     // Rows of more values than can be counted: the product wraps to 0 or below.
     for (const std::int64_t width : {std::int64_t{1} << 62, most / 2}) {
@@ -334,7 +334,7 @@ TEST_F(copy_test, from_pinned_memory_does_not_wait) {
     EXPECT_FALSE(s.is_done());
     EXPECT_EQ(result[0], 0);
 
-    std::ranges::fill(source, 2);  // what is copied is what is there when the copy runs
+    std::ranges::fill(source, 2);  // the copy must see the values at the time that it runs
     gate.open();
     s.synchronize();
     EXPECT_TRUE(std::ranges::all_of(result, [](int each) { return each == 2; }));

@@ -1,4 +1,4 @@
-// A user's .cu file: the public headers' templates through nvcc, beside a kernel of one's own.
+// A user's .cu file: the public headers' templates through nvcc, beside the user's own kernel.
 
 #include "tests/support/gpu.hpp"
 #include <heddle/heddle.hpp>

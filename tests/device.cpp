@@ -39,7 +39,7 @@ TEST(device_death_test, none_is_counted_where_none_is_visible) {
     test::without_devices([] {
         EXPECT_EQ(device_count(), 0);
         EXPECT_THROW((void)traits_of(0), cuda_error);
-        EXPECT_THROW((void)traits_of(0), cuda_error);  // and again: the failure is not kept
+        EXPECT_THROW((void)traits_of(0), cuda_error);  // and again: the failure is not stored
         EXPECT_THROW(device_guard(0), cuda_error);
     });
 }

@@ -1,5 +1,5 @@
-// Calls on every device that there is, while each is the current one: the same bits as where it is the stream's own. One device
-// is enough to run it; tests/stream_device.cpp tells devices apart without any.
+// Calls on every device, with each device as the current one: the bits do not depend on the current device. The test
+// runs with one device; tests/stream_device.cpp tells devices apart without any.
 #include "tests/support/calls.hpp"
 #include "tests/support/gpu.hpp"
 #include <heddle/device.hpp>
@@ -38,7 +38,7 @@ class devices : public test::gpu_test, public testing::WithParamInterface<named_
   protected:
     static constexpr unsigned seed = 7;
 
-    /// What is in the memory after the call, on a stream of `device` while `current` is the current one.
+    /// The memory after the call, on a stream of `device` while `current` is the current device.
     std::vector<std::byte> after(const named_call& call, int device, int current, bool captured = false) {
         std::optional<stream> s;
         {
@@ -96,7 +96,7 @@ TEST_P(captured_on_devices, give_the_same_bits) {
     EXPECT_TRUE(after(GetParam(), last, 0, true) == after(GetParam(), last, last));
 }
 
-/// What waits cannot be captured.
+/// A call that waits cannot be captured.
 std::vector<named_call> calls_that_do_not_wait() {
     std::vector<named_call> some = calls();
     std::erase_if(some, [](const named_call& each) { return each.name == "copy_and_wait"; });

@@ -49,7 +49,7 @@ TEST(check, takes_another_place) {
     EXPECT_EQ(error.where().line(), elsewhere.line());
 }
 
-/// By number: cudaGetErrorName() would load the driver before a test could hide its devices.
+/// Uses the number, as cudaGetErrorName() would load the driver before a test could hide its devices.
 std::string name_of(const testing::TestParamInfo<cudaError_t>& status) {
     return "status_" + std::to_string(status.param);
 }
@@ -124,7 +124,7 @@ TEST_F(errors_on_a_device, are_cleared_when_thrown) {
     EXPECT_NO_THROW(stream{}.synchronize());
 }
 
-// A kernel that traps loses the context, hence a process of its own.
+// A kernel that traps loses the context, so this runs in a process of its own.
 void trap_and_report() {
     constexpr char trapping_kernel[] = R"(
 .version 7.0

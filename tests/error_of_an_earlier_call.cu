@@ -1,4 +1,4 @@
-// An operation reports its own errors, and is not blamed for one that an earlier call left in the thread.
+// An operation reports its own errors, and not one that an earlier call left in the thread.
 
 #include "tests/support/provoked.hpp"
 #include <heddle/elementwise.cuh>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::int64_t rows = 64, cols = 128, size = rows * cols;
 
-/// Device memory for any of the calls, all zero.
+/// Zeroed device memory for any of the calls.
 struct operands {
     stream s;
     device_buffer<float> x{size, s}, y{size, s};

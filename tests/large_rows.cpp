@@ -25,7 +25,7 @@
 #include <optional>
 #include <vector>
 
-/// Operations on the rows of a matrix whose indices, offsets or counts 32 bits, or the 24 of a float, cannot hold.
+/// Operations on rows with indices, offsets or counts beyond 32 bits, or beyond the 24 bits of a float.
 namespace heddle {
 namespace {
 
@@ -40,7 +40,7 @@ constexpr std::int64_t two_to_31 = std::int64_t{1} << 31;
 constexpr std::int64_t many_rows = (std::int64_t{1} << 27) + 3;
 constexpr std::int64_t one_long_row = two_to_31 + 9;
 
-/// The moments of elements first, first + step, ..., `count` of them.
+/// The moments of `count` elements: first, first + step, ...
 test::reduced_row row_of(const periodic<half>& elements, std::int64_t first, std::int64_t step,
                          std::int64_t count) {
     test::reduced_row row(0, [](std::int64_t) { return 0.0; });
@@ -72,7 +72,7 @@ class large_rows : public test::gpu_test {
         if (!IsSkipped()) stream_.emplace();
     }
 
-    /// Where there is too little memory this skips the test and gives null.
+    /// Where there is too little memory, skips the test and gives null.
     half* allocate(std::int64_t size) {
         constexpr std::size_t for_results = std::size_t{2} << 30;
         const std::size_t bytes = static_cast<std::size_t>(size) * sizeof(half) + for_results;
@@ -100,7 +100,7 @@ class large_rows : public test::gpu_test {
         copy_and_wait(elements, vector_view<T>{first, count}, *stream_);
     }
 
-    /// Every reduction of x's rows, or of its columns; `expected` are the results at `places`.
+    /// Checks every reduction of x's rows, or of its columns; `expected` are the results at `places`.
     void check_reductions(matrix_view<const half> x, bool of_columns, matrix_reduce_algorithm algorithm,
                           const std::vector<std::int64_t>& places,
                           const std::vector<test::reduced_row>& expected) {
@@ -155,12 +155,12 @@ class large_rows : public test::gpu_test {
     device_buffer<half> elements_;
 };
 
-/// Rows of `many_rows` whose elements the tests look at: some before and beyond 2^31 elements, and the last.
+/// The rows that the tests look at: some before and beyond 2^31 elements, and the last.
 std::vector<std::int64_t> places_of(std::int64_t cols) {
     return {0, 1, many_rows / 2, two_to_31 / cols - 1, two_to_31 / cols, two_to_31 / cols + 1, many_rows - 1};
 }
 
-/// Packets, and no packets.
+/// Widths in packets, and widths that are not.
 std::vector<std::int64_t> widths_of(bool is_vectorized) {
     return is_vectorized ? std::vector<std::int64_t>{16, 17} : std::vector<std::int64_t>{17};
 }
@@ -269,7 +269,7 @@ TEST_F(large_rows, reductions_of_many) {
     }
 }
 
-/// The other rungs have a thread or 8 for each of the few columns.
+/// The other rungs have one thread or 8 for each of the few columns.
 TEST_F(large_rows, reductions_of_long_columns) {
     const periodic<half> elements(random_elements<half>(periodic<half>::period));
     half* const data = allocate(many_rows * 17);
@@ -285,7 +285,7 @@ TEST_F(large_rows, reductions_of_long_columns) {
     }
 }
 
-/// One row has more than 2^31 elements. The other rungs have a thread, a warp or a block for it: that would take minutes.
+/// One row has more than 2^31 elements. Other rungs have a thread, a warp or a block for it and take minutes.
 TEST_F(large_rows, reductions_of_one_long) {
     std::vector<half> period = random_elements<half>(periodic<half>::period);
     const periodic<half> elements(period);
@@ -308,7 +308,7 @@ TEST_F(large_rows, softmax_of_one_long) {
     const periodic<half> elements(random_elements<half>(periodic<half>::period, -25, -20));
     half* const data = allocate(one_long_row);
     if (data == nullptr) return;
-    double sum = 1 - std::exp(to_double(elements[one_long_row - 1]));  // the last is 0
+    double sum = 1 - std::exp(to_double(elements[one_long_row - 1]));  // the last element is 0
     elements.for_each_of(0, 1, one_long_row, [&](half e, std::int64_t times) {
         sum += static_cast<double>(times) * std::exp(to_double(e));
     });
@@ -333,7 +333,7 @@ TEST_F(large_rows, softmax_of_one_long) {
     }
 }
 
-/// The moments of `count` elements, as the norms see them.
+/// The moments of `count` elements that the norms use.
 test::row_moments moments_of(norm_operation operation, const periodic<half>& elements, std::int64_t count) {
     const test::reduced_row row = row_of(elements, 0, 1, count);
     const auto n = static_cast<double>(count);
@@ -364,13 +364,13 @@ TEST_F(large_rows, norms_of_one_long) {
     }
 }
 
-/// Rows of a matrix, or columns, that lie more than 2^31 elements apart, each in pages of its own: what an index of 32 bits
-/// makes of their places leads nowhere.
+/// Rows of a matrix, or columns, that lie more than 2^31 elements apart, each in pages of its own. A 32-bit index of
+/// them leads to no mapped page.
 class large_strides : public large_rows {
   protected:
     static constexpr std::int64_t lines = 5;
 
-    /// `length` elements in each line; `xs` are theirs, line by line.
+    /// `length` elements in each line, taken from `xs` line by line.
     void place(std::int64_t length, std::int64_t stride, const std::vector<half>& xs) {
         constexpr auto size = static_cast<std::int64_t>(sizeof(half));
         range_.emplace(((lines - 1) * stride + length) * size);
@@ -392,7 +392,7 @@ class large_strides : public large_rows {
         return all;
     }
 
-    /// Turns a row-major matrix.
+    /// Transposes a row-major matrix.
     static std::vector<half> transposed(const std::vector<half>& xs, std::int64_t rows, std::int64_t cols) {
         std::vector<half> turned;
         for (std::int64_t col = 0; col < cols; ++col)
@@ -488,15 +488,15 @@ TEST_F(large_strides, of_reductions) {
         }
 }
 
-/// More than 2^24 elements for each thread: a float that counts them, or to which they are added, stands still there.
+/// More than 2^24 elements for each thread, where a float that counts them, or to which they are added, stops growing.
 constexpr std::int64_t more_than_float_counts = 25178169;
 
 TEST_F(large_rows, variance_of_more_elements_than_float_counts) {
-    // Their squares are 1.5625, which added to 2^24 and more make 2, and to 2^25 nothing.
+    // Their squares are 1.5625. Added to 2^24 and more they count as 2, and to 2^25 as nothing.
     std::vector<half> period = random_elements<half>(periodic<half>::period);
     for (half& e : period) e = static_cast<half>(to_double(e) < 0 ? -1.25f : 1.25f);
     const periodic<half> elements(period);
-    constexpr std::int64_t warps = 8;  // of `coalesced` that share a column
+    constexpr std::int64_t warps = 8;  // warps of `coalesced` that share a column
     constexpr std::int64_t rows = warps * more_than_float_counts;
     half* const data = allocate(2 * rows);
     if (data == nullptr) return;

@@ -13,7 +13,7 @@
 #include <set>
 #include <vector>
 
-// The one test of whether two views share a byte, against all bytes that they have.
+// The one test of whether two views share a byte, compared with all bytes of both.
 namespace heddle::detail {
 namespace {
 
@@ -50,7 +50,7 @@ bytes bytes_of(const drawn_view& v) {
 
 class drawn_views {
   public:
-    /// It has 1 to 5 dimensions, in any order: each steps over all within it, with or without gaps, or is of any stride.
+    /// A view of 1 to 5 dimensions, in any order. Strides step over all within, with or without gaps, or are any.
     drawn_view operator()() {
         drawn_view v{static_cast<std::uintptr_t>(draw_(0, 400)),
                      draw_(1, 3),
@@ -73,7 +73,8 @@ class drawn_views {
         return v;
     }
 
-    /// Likely to lie between another's elements: it has the same strides, in any order, and some other extents.
+    /// A view that is likely to lie between another's elements: it has the same strides in any order, and other
+    /// extents.
     drawn_view beside(const drawn_view& other) {
         drawn_view v = other;
         v.begin += static_cast<std::uintptr_t>(draw_(0, 80));
@@ -144,7 +145,7 @@ TEST(overlap, is_assumed_where_it_takes_too_long_to_tell) {
     EXPECT_TRUE(overlap(lies(1, a), lies(1 + apart, b)));
 }
 
-// Images of 2^30 bytes and more, of which the even are one view's and the odd the other's.
+// Images of 2^30 bytes and more: the even bytes are one view's and the odd bytes the other's.
 constexpr std::int64_t side = 1 << 15;
 constexpr footprint even(4096, side - 1, {{side, side}, {1000, 2 * side* side}}, 1);
 constexpr footprint odd(4096 + side * side, side - 2, {{side, side}, {1000, 2 * side* side}}, 1);
@@ -156,7 +157,7 @@ static_assert(overlap(even, footprint(4096 + side * side - side, side, {{2, side
 static_assert(!overlap(even, footprint(4096 + side * side - 1, 1, {{2, side}}, 1)));
 static_assert(!overlap(footprint(), even) && !overlap(even, footprint()));
 
-// All that 63 bits count.
+// The largest distances that 63 bits count.
 constexpr std::int64_t far = std::int64_t{1} << 60;
 static_assert(overlap(footprint(1, 1, {{far, 7}}, 1), footprint(2, 1, {{far - 1, 8}}, 1)));
 static_assert(overlap(footprint(1, 1, {{far, 6}}, 1), footprint(3, 1, {{far / 2, 8}, {2, 4}}, 1)));

@@ -29,23 +29,23 @@
 #include <utility>
 #include <vector>
 
-// Calls without a workspace, whose scratch memory is heddle's pool's.
+// Calls without a workspace, which take scratch memory from heddle's pool.
 namespace heddle {
 namespace {
 
 constexpr std::int64_t side = 1024, size = side * side;
 
-/// What all calls read, elements from 0 to 1, and where one writes.
+/// The operands of all calls, elements from 0 to 1, and the place of the results.
 struct memory {
     const float* x;
     const float* y;
     float* result;
 };
 
-/// Each takes scratch memory where it may.
+/// A call that takes scratch memory where it may.
 struct plain_call {
     std::string name;
-    std::int64_t results;  ///< that it writes
+    std::int64_t results;  ///< how many it writes
     std::function<void(const memory&, cuda::stream_ref, std::span<std::byte>, scratch)> run;
 };
 
@@ -194,7 +194,7 @@ TEST_F(plain_calls_test, leave_the_default_pool_as_it_is) {
     s.synchronize();
 }
 
-/// Calls of each kind, again and again, on streams that run at the same time, from one thread each.
+/// Calls of each kind, again and again, on streams that run at the same time, each from its own thread.
 TEST_F(plain_calls_test, do_not_share_memory_on_several_streams) {
     constexpr std::size_t streams = 4;
     const std::vector<plain_call> calls = plain_calls();

@@ -79,7 +79,7 @@ TEST_F(stream_test, that_was_moved_from_is_not_the_default_stream) {
     EXPECT_EQ(text_of([&] { first.wait(mark); }),
               "stream::wait: the stream is moved from, expected one that has a handle");
     EXPECT_NO_THROW(mark.record(second));
-    EXPECT_NO_THROW(mark.record(cuda::stream_ref{cudaStream_t{}}));  // the default stream, asked for by name
+    EXPECT_NO_THROW(mark.record(cuda::stream_ref{cudaStream_t{}}));  // the default stream, requested by name
     EXPECT_NO_THROW(mark.synchronize());
 }
 
@@ -160,7 +160,7 @@ TEST_F(stream_test, waits_for_an_event_of_another) {
 }
 
 TEST_F(stream_test, finishes_its_work_after_it_is_destroyed) {
-    // No gate: under compute-sanitizer a stream's destruction waits for its work.
+    // There is no gate: under compute-sanitizer a stream's destruction waits for its work.
     event done;
     std::optional<stream> s(std::in_place);
     std::atomic<bool> has_run = false;

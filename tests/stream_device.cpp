@@ -1,5 +1,5 @@
-// One rule for every call: it works on its stream's device, whichever is current. The CUDA runtime is a recording one of two
-// devices, so this runs without a GPU; tests/devices.cu makes the same calls on all devices that there are.
+// One rule for every call: it works on its stream's device, for any current device. The recording CUDA runtime has
+// two devices, so this runs without a GPU; tests/devices.cu makes the same calls on all devices that exist.
 #include "tests/support/calls.hpp"
 #include "tests/support/recording_runtime.hpp"
 #include <heddle/device.hpp>
@@ -25,7 +25,7 @@ using test::named_call;
 using test::operand_memory;
 using test::recording_runtime;
 
-/// Nothing reads or writes it.
+/// Memory that nothing reads or writes.
 operand_memory memory() {
     alignas(256) static std::byte bytes[operand_memory::bytes];
     return {bytes};
@@ -90,7 +90,7 @@ TEST_P(stream_device, is_left_also_where_the_launch_fails) {
 INSTANTIATE_TEST_SUITE_P(calls, stream_device, testing::ValuesIn(test::calls_of_all_kinds()),
                          [](const auto& each) { return each.param.name; });
 
-/// A grid of as many threads as the device holds grows with the number of multiprocessors.
+/// A grid that fills the device with threads grows with the number of multiprocessors.
 TEST(stream_device_traits, are_what_a_call_plans_with) {
     recording_runtime& runtime = recording_runtime::instance();
     const vector_view<float> x{memory().at<float>(0), std::int64_t{1} << 30};
@@ -134,7 +134,7 @@ const T* far(std::uintptr_t operand) {
     return std::bit_cast<const T*>((operand + 1) << 40);
 }
 
-/// What `bytes` says is enough for the call, and less is refused.
+/// A workspace of `bytes` is enough for the call, and a smaller one is refused.
 template <class Call>
 void expect_enough(std::int64_t bytes, Call call) {
     ASSERT_GT(bytes, 0);
@@ -205,7 +205,7 @@ TEST(workspace_bytes, are_what_calls_take) {
             });
 }
 
-/// Products in a call take no memory of their own: windows of two groups, two products, and a kernel that stores.
+/// Products in a call take no memory of their own. There are two groups of windows, two products, and a storing kernel.
 TEST(windows_in_a_workspace, are_all_the_memory_of_a_convolution) {
     recording_runtime& runtime = recording_runtime::instance();
     runtime.current = 0;
@@ -217,7 +217,7 @@ TEST(windows_in_a_workspace, are_all_the_memory_of_a_convolution) {
     const vector_view<const float> of_channels{far<float>(3), 130};
     const conv_epilogue<float> relu{.activation = matmul_activation::relu},
         scaled_relu{.activation = matmul_activation::relu, .scale = of_channels};
-    // Each group is copied and multiplied; sums that a product has no epilogue for are stored by one launch more.
+    // Each group is copied and multiplied. Where the product lacks the epilogue, one more launch stores the sums.
     for (const auto& [epilogue, launches] : {std::pair{relu, 4}, {scaled_relu, 5}}) {
         conv_options options{.geometry = {.groups = 2}, .algorithm = conv_algorithm::im2col};
         const auto bytes = static_cast<std::size_t>(
@@ -250,7 +250,7 @@ TEST(windows_in_a_workspace, are_not_copied_where_they_are_pixels) {
     EXPECT_EQ(runtime.count("launch"), 1);
 }
 
-/// A default stream is another one on each device.
+/// A default stream is another stream on each device.
 TEST(buffer_of_a_device, is_given_back_there) {
     recording_runtime& runtime = recording_runtime::instance();
     for (const cudaStream_t stream : {cudaStream_t{}, cudaStreamPerThread, recording_runtime::stream_of(1)}) {

@@ -43,7 +43,7 @@ device_buffer<T> upload(const std::vector<T>& elements, cuda::stream_ref stream)
     return buffer;
 }
 
-/// What all threads read.
+/// The operands that all threads read.
 struct inputs {
     explicit inputs(cuda::stream_ref stream)
         : floats(upload(random_elements<float>(size), stream)),
@@ -56,7 +56,7 @@ struct inputs {
     device_buffer<std::uint8_t> pixels;
 };
 
-/// A stream with results, and scratch memory, of its own.
+/// A stream with its own results and scratch memory.
 class lane {
   public:
     explicit lane(const inputs& in)
@@ -73,13 +73,13 @@ class lane {
           scratch_(matmul_workspace_bytes<float>(view(in.floats), view(in.factors), view(products_), stream_),
                    stream_) {}
 
-    /// All operations, the `first` of them first.
+    /// Enqueues all operations, beginning with number `first`.
     void enqueue(int first) {
         constexpr int operations = 9;
         for (int i = 0; i < operations; ++i) enqueue_one((first + i) % operations);
     }
 
-    /// Waits.
+    /// Waits, and gives the results.
     std::vector<std::byte> results() {
         std::vector<std::byte> all;
         const auto append = [&](const auto& buffer) {
@@ -160,7 +160,7 @@ class lane {
 
 class threads_test : public test::gpu_test {};
 
-/// The threads come first: what the library sets up in its first calls they set up together.
+/// The threads come first, so that they initialise the library together.
 TEST_F(threads_test, give_the_bits_that_one_gives) {
     const stream own;
     const inputs in(own);

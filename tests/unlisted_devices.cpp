@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-// Devices that heddle has no costs of have rungs that run. Those that Hopper alone has are not chosen there.
+// Devices without costs in heddle have rungs that run. The rungs for Hopper alone are not chosen there.
 namespace heddle {
 namespace {
 
@@ -23,7 +23,7 @@ const device_traits devices[] = {
     {0, "a small part", 12, 0, 30, 1536, 65536, 100 << 10, 48 << 10, 99 << 10, 32 << 20},
 };
 
-/// `automatic` finds a rung that runs, and `simplest` does as well.
+/// `automatic` finds a rung that runs, and `simplest` also runs.
 void expect_rungs(const auto& problems, auto simplest) {
     for (const device_traits& device : devices)
         for (std::size_t i = 0; i < problems.size(); ++i) {
@@ -36,7 +36,7 @@ void expect_rungs(const auto& problems, auto simplest) {
         }
 }
 
-/// Each problem also changed.
+/// Adds each problem again, changed.
 void also(auto& all, auto change) {
     for (const auto& p : std::vector(all)) all.push_back(p), change(all.back());
 }
@@ -50,7 +50,7 @@ constexpr std::int64_t many = (std::int64_t{1} << 32) + 1;
 
 constexpr std::int64_t sizes[] = {0, 1, 31, 1000, 2049, 1 << 20, 100000007, many};
 
-/// How vectors of each size may lie.
+/// The layouts of vectors of each size.
 template <int... bytes>
 std::vector<vector_layout> vectors() {
     std::vector<vector_layout> all;
@@ -65,7 +65,7 @@ constexpr std::int64_t matrices[][2] = {{0, 0},       {0, 9},     {7, 0},      {
                                         {100003, 12}, {4, 65536}, {16, 65537}, {2, 1 << 20}, {1 << 20, 8},
                                         {1, many},    {many, 1}};
 
-/// How matrices of each shape may lie: in packets, off them, with gaps, by columns.
+/// The layouts of matrices of each shape: in packets, off them, with gaps, column-major.
 template <int... bytes>
 std::vector<matrix_layout> layouts() {
     std::vector<matrix_layout> all;
@@ -78,7 +78,7 @@ std::vector<matrix_layout> layouts() {
     return all;
 }
 
-/// Problems whose operands lie alike.
+/// Problems whose operands have one layout.
 template <class P>
 std::vector<P> of_rows(std::initializer_list<matrix_layout P::*> operands) {
     std::vector<P> all;

@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-// What all operations refuse alike. Arguments are checked before anything is enqueued, so no device is needed.
+// Arguments that all operations refuse alike. They are checked before anything is enqueued, so no device is needed.
 namespace heddle {
 namespace {
 
@@ -26,7 +26,7 @@ using test::invalid_argument_of;
 
 const cuda::stream_ref no_stream{cudaStream_t{}};
 
-/// Host memory for views: nothing reads it.
+/// Host memory for views, which nothing reads.
 struct memory {
     alignas(16) float floats[4096]{};
     alignas(16) half halves[4096]{};
@@ -37,7 +37,7 @@ struct memory {
 class every_operation_with_a_workspace : public testing::Test {
   protected:
     struct call {
-        std::string name;  ///< as its errors begin
+        std::string name;  ///< the name with which its errors begin
         std::function<void(std::span<std::byte>)> run;
     };
 
@@ -190,9 +190,9 @@ TEST_F(every_operation_with_a_workspace, refuses_one_off_its_alignment) {
     }
 }
 
-// What is asked of a problem and a device.
+// Questions about a problem and a device.
 
-/// Every function of a problem and a device: the problem is a small one, or one of so many elements.
+/// Every function of a problem and a device, for a small problem or one with so many elements.
 struct pure_function {
     std::string name;
     std::function<std::int64_t(std::int64_t, const device_traits&)> run;
@@ -302,7 +302,7 @@ TEST(every_function_of_a_problem, refuses_more_elements_than_a_device_can_addres
         }
 }
 
-/// With the least that a device can have, and with a large one's.
+/// On the smallest possible device, and on a large one.
 TEST(every_function_of_a_problem, takes_large_problems_and_small_devices) {
     const device_traits least{.sm_count = 1};
     const device_traits large{.compute_capability_major = 9,
@@ -357,7 +357,7 @@ TEST(unknown_enumerators, have_no_number_of_inputs) {
                       ", expected an enumerator of elementwise_operation");
 }
 
-// What lies too far apart, or is too much.
+// Views with too large distances, or too many elements.
 
 class uncountable_bytes : public testing::Test {
   protected:
@@ -435,8 +435,8 @@ class every_operation_on_batches : public testing::Test {
     static constexpr std::int64_t size = 40;
     using call = std::function<void(float*)>;
 
-    /// Each reads every other array of `size` elements of the fixture's, and writes to an address and every other
-    /// array from there.
+    /// Each reads every other array of `size` elements of the fixture, and writes to an address and every other array
+    /// from there.
     std::vector<call> calls_of_the_host() {
         using host::conv, host::pool, host::to_nhwc, host::to_nchw, host::batched_matmul;
         return {[&](float* to) { conv<float>(pixels_, filters_, pixels(to)); },
@@ -451,7 +451,7 @@ class every_operation_on_batches : public testing::Test {
                 [&](float* to) { host::sobel<float>(images_, images(to), gradient::x); },
                 [&](float* to) { host::laplacian<float>(images_, images(to)); }};
     }
-    /// As above, and would refuse their algorithm next: no device is needed.
+    /// As above. The algorithm would be refused next, so no device is needed.
     std::vector<call> calls_of_the_device() {
         constexpr auto conv_rung = static_cast<conv_algorithm>(99);
         constexpr auto filter_rung = static_cast<image_filter_algorithm>(99);

@@ -22,7 +22,7 @@ static_assert(std::is_trivially_copyable_v<vector_view<float>> && std::is_aggreg
 static_assert(std::is_trivially_copyable_v<matrix_view<float>> && std::is_aggregate_v<matrix_view<float>>);
 static_assert(std::is_trivially_copyable_v<image_view<float>> && std::is_aggregate_v<image_view<float>>);
 
-// A view of const may be made from a view of mutable elements, never the other way.
+// A view of const converts from a view of mutable elements, but not the reverse.
 static_assert(std::convertible_to<vector_view<float>, vector_view<const float>>);
 static_assert(std::convertible_to<matrix_view<float>, matrix_view<const float>>);
 static_assert(std::convertible_to<image_view<float>, image_view<const float>>);
@@ -153,8 +153,8 @@ TEST(as_columns, has_a_vector_in_the_place_of_each_column) {
     EXPECT_EQ(m.col_stride, 0);
 }
 
-// What counts as an overlap, and which strides are valid, against the set of addresses that a view reaches.
-// Through host::add, which asks of its arguments what every operation does.
+// Overlaps and valid strides, compared with the set of addresses that a view reaches. They are tested through
+// host::add, which checks its arguments as every operation does.
 
 using matrix = matrix_view<float>;
 
@@ -300,7 +300,7 @@ TEST(overlap, of_a_row_a_column_or_an_element_for_all_is_found) {
 }
 
 TEST(overlap, is_none_between_a_column_and_others_of_its_matrix) {
-    // Each row of 4 is scaled by what stands behind it.
+    // Each row of 4 is scaled by the element behind it.
     std::vector<float> storage(15);
     for (std::size_t i = 0; i < storage.size(); ++i) storage[i] = static_cast<float>(i);
     const std::vector<float> before = storage;

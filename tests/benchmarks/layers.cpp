@@ -95,9 +95,9 @@ TEST(ReceptiveField, OfLayersThatArePublished) {
     EXPECT_EQ(of_vgg.size, 212);
     EXPECT_EQ(of_vgg.jump, 32);
     const std::vector<layer> net = resnet50(1);
-    const auto last = net.size() - 2;  // before the average
+    const auto last = net.size() - 2;  // the layer before the average
     ASSERT_EQ(net[last].name, "conv5_3c");
-    EXPECT_EQ(receptive_fields_of(net)[last].y.size, 427);  // with the stride on the 3 x 3
+    EXPECT_EQ(receptive_fields_of(net)[last].y.size, 427);  // the 3 x 3 has the stride
     EXPECT_EQ(receptive_fields_of(net)[last].y.jump, 32);
 }
 

@@ -11,7 +11,7 @@ namespace {
 
 constexpr auto cold = temperature::cold, hot = temperature::hot;
 
-/// Copies take 2 us and a second for 1e12 bytes, at two footprints; reading is twice as fast, writing half as fast.
+/// Copies take 2 us plus 1 s for 1e12 bytes, at two footprints. Reading is twice as fast, and writing half as fast.
 ceilings measured() {
     ceilings all;
     for (const double bytes : {1e6, 4e6}) {
@@ -49,7 +49,7 @@ TEST(Ceilings, RefuseWhatIsNoRate) {
 }
 
 TEST(Ceilings, TheLogarithmOfTheTimeIsLinearInThatOfTheBytes) {
-    const double less = 3e-6, more = 6e-6;  // of 1e6 and 4e6 bytes
+    const double less = 3e-6, more = 6e-6;  // times for 1e6 and 4e6 bytes
     const auto seconds = [](double bytes) {
         return bytes / *measured().per_second("dram_copy", cold, bytes);
     };

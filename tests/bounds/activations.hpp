@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-/// Activations in double: what results are compared with (docs/accuracy.md, The other elementwise operations).
+/// Activations in double, the reference of results (docs/accuracy.md, The other elementwise operations).
 namespace heddle::bounds {
 
 inline double logistic(double x) {
@@ -33,7 +33,7 @@ inline double activated(matmul_activation activation, double x) {
     return std::numeric_limits<double>::quiet_NaN();
 }
 
-/// The derivative of an activation whose result is x, where it follows from that.
+/// The derivative of an activation from its result x, where x determines it.
 inline double derivative_of_result(matmul_activation activation, double x) {
     switch (activation) {
         case matmul_activation::relu:

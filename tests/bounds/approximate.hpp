@@ -7,7 +7,7 @@
 
 namespace heddle::bounds {
 
-/// A number in double, and a bound of how far the float that stands for it may be off: a running error analysis (Wilkinson).
+/// A number in double, and a bound of the error of the float that represents it: running error analysis (Wilkinson).
 /// The operators propagate the bounds of their operands, and rounded() adds that of one rounding.
 struct approximate {
     double value = 0;
@@ -32,14 +32,14 @@ struct approximate {
     }
 };
 
-/// Rounded to float: also what an option is.
+/// Rounded to float. Options are rounded so too.
 inline approximate rounded(const approximate& a, double roundings = 1) {
     const double relative = roundings * u;
     return {a.value, a.bound + relative / (1 - relative) * (std::abs(a.value) + a.bound) +
                          roundings * smallest<float>()};
 }
 
-/// As a T.
+/// Rounded to T.
 template <class T>
 double stored_as(const approximate& a) {
     return stored_as<T>(a.value, a.bound);

@@ -10,26 +10,25 @@
 
 namespace heddle::bounds {
 
-/// What an elementwise operation gives in extended precision, and what a result computed in compute_type<T> may
-/// be off by before it is rounded to T. Derived in docs/accuracy.md.
+/// The result of an elementwise operation in extended precision, and the error that a result computed in
+/// compute_type<T> may have before it is rounded to T. Derived in docs/accuracy.md.
 ///
-/// A product with a weight that is denormal multiplies what that is off by: `factor` times a few of the smallest
-/// numbers.
+/// A product multiplies the error of a denormal weight: `factor` times a few of the smallest numbers.
 struct expectation {
     long double value;
     long double error;
     long double factor = 1;
 };
 
-/// `u` is the unit roundoff of what is computed in; `fast` says that exponentials and divisions are the
-/// hardware's, as they are for the 16-bit types on the GPU.
+/// `u` is the unit roundoff of the arithmetic. `fast`: exponentials and divisions are the hardware's, as for the
+/// 16-bit types on the GPU.
 struct operation_accuracy {
     double u;
     bool fast;
 
-    /// Relative errors of the functions that the others are made of, at argument x. CUDA states ulp (2 u)
-    /// against the correctly rounded result, which is within half an ulp of the exact one. heddle's own, in
-    /// float, is within 0.9 ulp. The fast form's argument has 16 added to it; its roundings are 2 u |x| + 12 u.
+    /// Relative errors of the functions that the others are made of, at argument x. CUDA states ulp (2 u) against the
+    /// correctly rounded result, which is within half an ulp of the exact one. heddle's own exponential in float is
+    /// within 0.9 ulp. The fast form's argument has 16 added to it; its roundings are 2 u |x| + 12 u.
     long double exponential(long double x) const {
         return (fast ? 2.4L * std::min(std::abs(x), 104.0L) + 16 : 3) * u;
     }
@@ -38,12 +37,12 @@ struct operation_accuracy {
         return 1.01L * (exponential(x) + u + (fast ? 2 * u : quotient()));
     }
     long double logistic_slope(long double x) const { return 1.01L * (exponential(x) + 3 * u + quotient()); }
-    /// What the logistic function and its derivative are off by where they share a division.
+    /// The error of the logistic function and of its derivative where they share a division.
     long double shared_logistic(long double x) const { return logistic(x) + 1.01L * u; }
     long double shared_slope(long double x) const { return logistic_slope(x) + 1.01L * (u + quotient()); }
     long double tanh() const { return fast ? 0x1p-16L : 5 * u; }
-    /// erfc within 5 ulp; its argument, off by 2 u, passes on with erfc's condition number. What float has on the
-    /// GPU is inside that. The fast form is a polynomial within 3.3e-5, 13 u for its rounding, and an exponential.
+    /// erfc is within 5 ulp. Its argument is off by 2 u, times erfc's condition number. Float on the GPU is within
+    /// that. The fast form is a polynomial within 3.3e-5, 13 u for its rounding, and an exponential.
     long double normal_cdf(long double x) const {
         if (fast) return 1.01L * (3.3e-5L + normal_exponential(x) + 13 * u);
         const long double z = -x * std::sqrt(0.5L);
@@ -55,7 +54,7 @@ struct operation_accuracy {
     long double normal_density(long double x) const {
         return 1.01L * (normal_exponential(x) + (fast ? 4 : 2) * u);
     }
-    /// exp(-x^2 / 2), whose argument is rounded once; in the fast form three times, and once with 40 added.
+    /// exp(-x^2 / 2). The argument is rounded once; in the fast form three times, and once with 40 added.
     long double normal_exponential(long double x) const {
         if (fast) return (1.5L * std::min(x * x, 225.0L) + 32) * u;
         return 0.5L * x * x * u + exponential(0.5L * x * x);
@@ -70,12 +69,12 @@ inline long double logistic_slope(long double x) {
     const long double e = std::exp(-std::abs(x));
     return e / ((1 + e) * (1 + e));
 }
-/// x * weight, where a weight of 0 wins over an infinite x.
+/// x * weight; 0 where the weight is 0, even for an infinite x.
 inline long double weighted(long double x, long double weight) {
     return weight == 0 ? 0 : x * weight;
 }
 
-/// `low` and `high` are clamp's. Sigmoid has bounds of its own, below, and what is only rounded needs none.
+/// `low` and `high` are clamp's. Sigmoid has bounds of its own, below. Results that are only rounded need none.
 inline expectation expect(elementwise_operation operation, const operation_accuracy& a, long double x,
                           long double low, long double high) {
     const long double unit = a.u;
@@ -87,7 +86,7 @@ inline expectation expect(elementwise_operation operation, const operation_accur
         if (std::isfinite(factor)) expected.factor += std::abs(factor);
         return expected;
     };
-    // gelu_tanh is x * logistic(u(x)); u(x) has seven roundings, logistic passes them on with |u| logistic(-u).
+    // gelu_tanh is x * logistic(u(x)). u(x) has seven roundings, which logistic multiplies by |u| logistic(-u).
     const long double linear = 2 * std::sqrt(2 / M_PIl), cubic = 0.044715L;
     const long double argument = linear * x * (1 + cubic * x * x);
     const long double slope = linear * (1 + 3 * cubic * x * x);
@@ -159,14 +158,14 @@ long double largest() {
         return std::numeric_limits<T>::max();
 }
 
-/// Whether `actual` is `expected`, rounded to T: NaN where that is, infinite where it may round to that.
+/// Whether `actual` is `expected`, rounded to T: NaN for NaN, and infinite where `expected` may round to infinity.
 template <class T>
 bool is_expected(T actual, const expectation& expected) {
     constexpr double unit = unit_roundoff<T>();
     const long double value = to_double(actual);
     if (std::isnan(value) && std::isnan(expected.value)) return true;
     if (value == expected.value) return true;
-    // Among the denormals of what is computed in, each of a few steps may be off by one.
+    // Among denormals of the arithmetic, each of a few steps may be off by one denormal.
     const long double rounding = sizeof(T) == 2 ? std::abs(expected.value) * unit + smallest<T>() / 2 : 0;
     const long double bound =
         expected.error + rounding * (1 + 2 * unit) + 4 * expected.factor * smallest<compute_type<T>>();
@@ -176,32 +175,32 @@ bool is_expected(T actual, const expectation& expected) {
     return std::abs(value - expected.value) <= bound;
 }
 
-/// What the functions that a sigmoid is made of may be off by.
+/// The errors of the functions that make a sigmoid.
 struct sigmoid_accuracy {
     double exp_ulp = 1.5;          ///< of the exponential: base + slope * |argument|
     double exp_ulp_slope = 0;      ///< per unit of the argument
     double division_rounding = 1;  ///< of the division, in units of roundoff u
 };
 
-/// The CUDA Math API states errors against the correctly rounded result: 1 ulp for exp and expf, so 1.5
-/// against the exact one. glibc's are within 1 ulp of that. A quotient in float comes from a reciprocal
-/// within 1 ulp = 2u and the exact remainder: the first quotient and the remainder's share are each off by 2u
-/// + u, so the last rounding adds u to 9u^2. In double it is correctly rounded.
+/// The CUDA Math API states errors against the correctly rounded result: 1 ulp for exp and expf, so 1.5 against the
+/// exact one. glibc's are within 1 ulp of that. A quotient in float comes from a reciprocal within 1 ulp = 2u and the
+/// exact remainder. The first quotient and the remainder's share are each off by 2u + u, so the last rounding adds u
+/// to 9u^2. In double it is correctly rounded.
 inline constexpr sigmoid_accuracy accurate_functions{.division_rounding = 1 + 9 * 0x1p-24};
 
 /// __expf within 2 + floor(|1.173 x|) ulp and __fdividef within 2 ulp (CUDA Programming Guide, "Mathematical
 /// Functions"), of the correctly rounded results.
 inline constexpr sigmoid_accuracy fast_functions{2.5, 1.173, 5};
 
-/// The ulps of exp(-|x|), against the exact one.
+/// The error of exp(-|x|) in ulps, against the exact value.
 inline double sigmoid_exp_ulp(double x, const sigmoid_accuracy& accuracy) {
     constexpr double exp_is_zero = 104;  // in float, the only one with a slope; keeps its term finite
     return accuracy.exp_ulp + std::floor(accuracy.exp_ulp_slope * std::min(std::abs(x), exp_is_zero));
 }
 
-/// The largest relative error of e / (1 + e) or 1 / (1 + e), e = exp(-|x|), computed in `Compute` and rounded
-/// to T. An error of one ulp is at most two units of roundoff u. The error of e passes to the quotient once
-/// at most, whichever of its places it stands in; the sum adds one u, the division its own.
+/// The largest relative error of e / (1 + e) or 1 / (1 + e), e = exp(-|x|), computed in `Compute` and rounded to T.
+/// An error of one ulp is at most two units of roundoff u. The error of e passes to the quotient at most once; the
+/// sum adds one u, the division its own.
 template <class T>
 double sigmoid_relative_error(double x, const sigmoid_accuracy& accuracy) {
     constexpr double unit = unit_roundoff<compute_type<T>>();
@@ -211,9 +210,9 @@ double sigmoid_relative_error(double x, const sigmoid_accuracy& accuracy) {
     return sizeof(T) == 2 ? (1 + computed) * (1 + unit_roundoff<T>()) - 1 : computed;
 }
 
-/// What comes on top among the denormals, where an ulp is the smallest number. In double and float a result
-/// is denormal only where e is: then 1 + e is 1, the quotient is e, and all that is off is e, by its ulps.
-/// The fast division adds its own, and a 16-bit type half of its smallest number.
+/// The additional error among denormals, where an ulp is the smallest number. In double and float a result is
+/// denormal only where e is. Then 1 + e is 1, the quotient is e, and the error is that of e, in ulps. The fast
+/// division adds its own, and a 16-bit type half of its smallest number.
 template <class T>
 long double sigmoid_absolute_error(double x, const sigmoid_accuracy& accuracy) {
     const long double ulp = sigmoid_exp_ulp(x, accuracy);
@@ -229,7 +228,7 @@ long double exact_sigmoid(T x) {
     return logistic(static_cast<long double>(to_double(x)));
 }
 
-/// What a computed sigmoid may be off by.
+/// The error bound of a computed sigmoid.
 template <class T>
 long double sigmoid_bound(double x, long double exact, const sigmoid_accuracy& accuracy) {
     return sigmoid_relative_error<T>(x, accuracy) * exact + sigmoid_absolute_error<T>(x, accuracy);

@@ -14,7 +14,7 @@
 /// docs/accuracy.md, Losses.
 namespace heddle::bounds {
 
-/// What a rung's sums go through, of exponentials as of others.
+/// The additions and rescalings of a rung's sums, of exponentials and of others.
 inline softmax_steps loss_steps_of(loss_algorithm algorithm, std::int64_t cols) {
     const auto n = static_cast<double>(cols);
     const softmax_steps naive{std::min(n, 4096.0) + n / 4096 + 1, 0}, warp_per_row{n / 32 + 6, n / 32 + 2},
@@ -27,13 +27,13 @@ inline softmax_steps loss_steps_of(loss_algorithm algorithm, std::int64_t cols) 
         case loss_algorithm::vectorized:
             return vectorized;
         case loss_algorithm::automatic:
-            break;  // whichever it chose
+            break;  // any rung
     }
     return {std::max(warp_per_row.additions, vectorized.additions),
             std::max(warp_per_row.rescalings, vectorized.rescalings)};
 }
 
-/// A loss's gradient, off by `error` where no number is denormal.
+/// The gradient of a loss. `error` bounds it where no number is denormal.
 template <class T>
 approximate loss_gradient(double value, double error, double scale) {
     return {value, stored_as<T>(value, error + (3 + 4 * std::abs(scale)) * smallest<float>())};
@@ -43,15 +43,15 @@ inline double smoothed_target(bool is_label, double smoothing, double cols) {
     return (is_label ? 1 - smoothing : 0) + smoothing / cols;
 }
 
-/// What the loss of a row is off by, whose label is `distance` below the largest logit; mean_distance is that of all logits
-/// from the label's, times the smoothing.
+/// The error of a row's loss, whose label is `distance` below the largest logit. mean_distance is the mean distance
+/// of all logits from the label's, times the smoothing.
 inline double of_cross_entropy(double of_sum, double distance, double log_sum, double mean_distance,
                                const softmax_steps& steps) {
     return of_sum / (1 - of_sum) + u * (distance + 3 * log_sum + 2 * (distance + log_sum)) +
            u * (steps.additions + 6) * mean_distance + smallest<float>();
 }
 
-/// The gradient of a logit that is `distance` below the largest of its row, whose exponentials come to `sum`.
+/// The gradient of a logit that is `distance` below the largest of its row. `sum` is the sum of the row's exponentials.
 template <class T>
 approximate cross_entropy_gradient(double of_sum, double distance, double sum, double target, double scale) {
     const double share = std::exp(-distance) / sum, value = (share - target) * scale;

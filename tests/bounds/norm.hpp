@@ -13,7 +13,7 @@
 /// docs/accuracy.md, Softmax and norms.
 namespace heddle::bounds {
 
-/// Roundings on the way of any one element to a sum.
+/// The roundings of any one element on its way to a sum.
 inline double norm_depth(norm_algorithm algorithm, std::int64_t cols) {
     const auto n = static_cast<double>(cols);
     const double naive = std::min(n, 4096.0) + n / 4096 + 1, block_per_row = n / 256 + 9,
@@ -28,7 +28,7 @@ inline double norm_depth(norm_algorithm algorithm, std::int64_t cols) {
         case norm_algorithm::vectorized:
             return vectorized;
         case norm_algorithm::automatic:
-            break;  // whichever it chose
+            break;  // any rung
     }
     return std::max(strips, vectorized);
 }
@@ -37,7 +37,7 @@ inline constexpr double norm_depth_on_host = 2;  // in double
 
 enum class norm_operation { layer_norm, rms_norm };
 
-/// What a row's results depend on, in double.
+/// The moments of a row on which its results depend, in double.
 struct row_moments {
     double mean = 0;       ///< 0 for rms_norm
     double magnitude = 0;  ///< the mean of |x|
@@ -67,7 +67,7 @@ struct expected_norm {
         }
     }
 
-    /// What one element of a row with these moments becomes.
+    /// The result for one element of a row with these moments.
     template <class T>
     expected_norm(norm_operation op, T x, const row_moments& row, float epsilon, double depth,
                   double gamma = 1, double beta = 0) {
@@ -79,7 +79,7 @@ struct expected_norm {
     void add(norm_operation op, T x, const row_moments& row, double gamma, double beta, double epsilon,
              double depth) {
         const double deviation = std::sqrt(row.square + epsilon);
-        // What the mean is off by, in deviations: it shifts every element, and adds to the variance.
+        // The error of the mean, in deviations: it shifts every element, and adds to the variance.
         const double shift =
             op == norm_operation::layer_norm ? (depth + 8) * u * row.magnitude / deviation : 0;
         const double scale = ((depth + 8) * u + 2 * shift + shift * shift) / 2 + 4 * u;
@@ -92,7 +92,7 @@ struct expected_norm {
     }
 };
 
-/// Roundings on the way of any one element to a sum over its row.
+/// The roundings of any one element on its way to a sum over its row.
 inline double norm_gradient_depth(norm_gradient_algorithm algorithm, std::int64_t cols) {
     const auto n = static_cast<double>(cols);
     const double naive = std::min(n, 4096.0) + n / 4096 + 1, block_per_row = n / 256 + 9, vectorized = 64;
@@ -104,22 +104,22 @@ inline double norm_gradient_depth(norm_gradient_algorithm algorithm, std::int64_
         case norm_gradient_algorithm::vectorized:
             return vectorized;
         case norm_gradient_algorithm::automatic:
-            break;  // whichever it chose
+            break;  // any rung
     }
     return std::max(block_per_row, vectorized);
 }
 
-/// And to a sum down its column: never more than there are rows.
+/// The roundings on the way to a sum down its column, never more than the number of rows.
 inline double norm_gradient_column_depth(std::int64_t rows) {
     const auto m = static_cast<double>(rows);
     return std::min(m, 4096 + m / 4096 + 256);
 }
 
-/// A row as its gradients take it, in double.
+/// A row as the gradients use it, in double.
 struct normalised_row {
     bool is_centred;
     double mean, sigma;
-    double sums, shift, scale;  ///< (A + 8) u, h and k of the page
+    double sums, shift, scale;  ///< (A + 8) u, h and k of docs/accuracy.md
 
     normalised_row(norm_operation op, const row_moments& m, float epsilon, double depth)
         : is_centred(op == norm_operation::layer_norm),
@@ -130,7 +130,7 @@ struct normalised_row {
           scale((sums + 2 * shift + shift * shift) / 2 + 8 * u) {}
 
     [[nodiscard]] double z(double x) const { return (x - mean) / sigma; }
-    /// What a z is off by, or a mean of |z| whose weights come to `weight`.
+    /// The error of a z, or of a mean of |z| with weights that sum to `weight`.
     [[nodiscard]] double error_of_z(double of, double weight = 1) const {
         return (is_centred ? weight * shift * (1 + scale) : 0) + std::abs(of) * (scale + 3 * u);
     }
@@ -138,18 +138,18 @@ struct normalised_row {
 
 /// Means over a row of g = dy gamma, and of g z.
 struct norm_gradient_means {
-    double g = 0, gz = 0;                      ///< that of g is 0 for rms_norm
-    double magnitude_g = 0, magnitude_gz = 0;  ///< of |g| and |g z|
-    double square_g = 0;                       ///< of g^2
+    double g = 0, gz = 0;                      ///< g is 0 for rms_norm
+    double magnitude_g = 0, magnitude_gz = 0;  ///< means of |g| and |g z|
+    double square_g = 0;                       ///< mean of g^2
 };
 
-/// What a gradient is off by as a T; terms of u^2 are two hundredths more.
+/// The error of a gradient as a T; terms of u^2 are two hundredths more.
 template <class T>
 double of_norm_gradient(double value, double first_order) {
     return stored_as<T>(value, 1.02 * first_order + 3 * smallest<float>());
 }
 
-/// dx of an element.
+/// dx of one element.
 template <class T>
 approximate norm_gradient(const normalised_row& row, const norm_gradient_means& means, double g, double z) {
     const double error_g = row.is_centred ? row.sums * means.magnitude_g : 0;
@@ -181,7 +181,7 @@ struct expected_norm_gradient {
         const double columns = norm_gradient_column_depth(rows),
                      denormal = static_cast<double>(rows) * smallest<float>() / 2;
         for (std::size_t i = 0; i < n; ++i) {
-            // The bounds hold what z is off by, times |dy|; the magnitudes, the sums of |dy z| and of |dy|.
+            // The bounds hold the error of z times |dy|. The magnitudes hold the sums of |dy z| and of |dy|.
             dgamma_bounds[i] = of_norm_gradient<T>(
                 dgamma[i], dgamma_bounds[i] + (columns + 3) * u * magnitudes(i).z + denormal);
             dbeta_bounds[i] = of_norm_gradient<T>(dbeta[i], columns * u * magnitudes(i).dy);

@@ -6,10 +6,10 @@
 #include <limits>
 #include <type_traits>
 
-/// What results may be off by, of their exact values: docs/accuracy.md proves each bound. Tests and benchmarks share them.
+/// Error bounds of results against their exact values; docs/accuracy.md proves each. Tests and benchmarks share them.
 namespace heddle::bounds {
 
-/// The exact value of an element as a double (of an int64, the nearest one).
+/// The exact value of an element as a double (for an int64, the nearest double).
 template <class T>
 double to_double(T value) {
     if constexpr (std::is_same_v<T, half> || std::is_same_v<T, bfloat16>)
@@ -18,7 +18,7 @@ double to_double(T value) {
         return static_cast<double>(value);
 }
 
-/// The unit roundoff: half the distance from 1 to the next number. 0 of integers.
+/// The unit roundoff: half the distance from 1 to the next number. 0 for integers.
 template <class T>
 constexpr double unit_roundoff() {
     if constexpr (std::is_same_v<T, half>)
@@ -29,8 +29,7 @@ constexpr double unit_roundoff() {
         return static_cast<double>(std::numeric_limits<T>::epsilon()) / 2;
 }
 
-/// The smallest positive (denormal) number: what a result near zero may be off by, whatever its relative
-/// error. 0 of integers.
+/// The smallest positive (denormal) number, a lower limit of errors near zero. 0 for integers.
 template <class T>
 constexpr double smallest() {
     if constexpr (std::is_same_v<T, half>)
@@ -41,10 +40,10 @@ constexpr double smallest() {
         return static_cast<double>(std::numeric_limits<T>::denorm_min());
 }
 
-/// Float's: what is computed in float rounds by it.
+/// The unit roundoff of float, and so of results that are computed in float.
 inline constexpr double u = unit_roundoff<float>();
 
-/// What a number of float that is off by `error` may be off by as a T: 16 bits round once more.
+/// The error as a T of a float that is off by `error`: 16 bits round once more.
 template <class T>
 double stored_as(double value, double error) {
     return error + (sizeof(T) == 2 ? unit_roundoff<T>() * (std::abs(value) + error) : 0) + smallest<T>();

@@ -9,7 +9,7 @@
 /// docs/accuracy.md, Optimizers.
 namespace heddle::bounds {
 
-/// An element of a parameter; g is its gradient times the factor.
+/// The state of an element of a parameter; g is its gradient times the factor.
 struct weight_and_moments {
     approximate weight, first, second;
 
@@ -29,7 +29,7 @@ struct weight_and_moments {
         if (!is_decoupled && o.weight_decay != 0) g = rounded(rounded(decay * weight) + g);
         const approximate kept = is_decoupled ? rounded(1 - rounded(rate * decay)) : approximate(1);
 
-        // m + rest (g - m), of which m has the weight 1 - rest; the difference, the product and the sum are rounded.
+        // m + rest (g - m), in which m has the weight 1 - rest. The difference, the product and the sum are rounded.
         const double rest = 1 - o.beta1;
         const double distance = std::abs(g.value - first.value) + g.bound + first.bound;
         first = approximate(o.beta1) * first + approximate(rest) * g;
@@ -37,7 +37,7 @@ struct weight_and_moments {
         first = rounded(first);
         second = rounded(rounded(rounded(o.beta2) * second) + rounded(rounded(rounded(1 - o.beta2) * g) * g));
 
-        // The argument of expm1f is rounded, and its result off by an ulp at most.
+        // The argument of expm1f is rounded, and the result is off by at most an ulp.
         const auto correction = [&o](double beta) {
             return rounded(1 - std::pow(beta, static_cast<double>(o.step)), 4);
         };
@@ -49,7 +49,7 @@ struct weight_and_moments {
     }
 };
 
-/// What gradients are multiplied by, given the norm that clips them.
+/// The factor of the gradients, given the norm that clips them.
 inline approximate gradient_factor(double scale, double max_norm, const approximate& norm) {
     const approximate clip =
         rounded(rounded(max_norm) / rounded(rounded(rounded(scale) * norm) + rounded(1e-6)));

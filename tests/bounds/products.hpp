@@ -11,8 +11,8 @@
 #include <cstdint>
 #include <type_traits>
 
-/// docs/accuracy.md, matmul and conv: what sums of k products in float may be off by, as shares of the sums S of their
-/// magnitudes. alpha, beta and the terms of u^2 are among it.
+/// docs/accuracy.md, matmul and conv: errors of sums of k products in float, as shares of the sums S of their
+/// magnitudes. They include alpha, beta and the terms of u^2.
 namespace heddle::bounds {
 
 /// In any order (Higham, Accuracy and Stability of Numerical Algorithms, 3.1).
@@ -20,7 +20,7 @@ inline double of_fmas(double k) {
     return (k + 4) * u;
 }
 
-/// `automatic` takes it only where this is less than of_fmas().
+/// `automatic` takes bf16x6 only where this is less than of_fmas().
 inline double of_bf16x6(double k) {
     return (2.1 * (std::min(k, 64.0) + 4) + 2 * std::ceil(k / 64) + 6) * u;
 }
@@ -29,12 +29,12 @@ inline double of_tf32x3(double k) {
     return (std::ceil(k / 16) + 49) * u;
 }
 
-/// Beside what is relative to norms.
+/// Without the part that is relative to norms.
 inline double of_fp16x3(double k) {
     return (6.3 * (std::min(k, 64.0) + 4) + std::ceil(k / 64) + 6) * u + 0x1p-21;
 }
 
-/// The tensor cores cut what float would round, so each addition is within 2 u of S. Each group of terms adds once more.
+/// Tensor cores truncate, so each addition is within 2 u of S. Each group of terms adds once more.
 inline double of_16_bits(double k, double groups) {
     return 2 * (k + groups + 20) * u;
 }
@@ -42,15 +42,14 @@ inline double of_16_bits(double k) {
     return of_16_bits(k, std::floor(k / 16));
 }
 
-/// An element's magnitude in S. The tensor cores line products up by exponents as they are stored: a half below 2^-14
-/// counts as that.
+/// An element's magnitude in S. Tensor cores align by stored exponents: a half below 2^-14 counts as 2^-14.
 template <class In>
 double counted_magnitude(In x) {
     const double magnitude = std::abs(to_double(x));
     return std::is_same_v<In, half> && magnitude > 0 ? std::max(magnitude, 0x1p-14) : magnitude;
 }
 
-/// Elements have as many digits as half has.
+/// TF32 elements have as many digits as half.
 inline double of_tf32(double k, double groups) {
     return 0x1p-10 * (1 + 0x1p-11) + of_16_bits(k, groups);
 }
@@ -58,7 +57,7 @@ inline double of_tf32(double k) {
     return of_tf32(k, std::floor(k / 8));
 }
 
-/// By a rung of the GPU; fp16x3 has a term of norms beside it.
+/// For a rung of the GPU; fp16x3 also has a term of norms.
 template <class In>
 double of_matmul(matmul_algorithm rung, double k) {
     if (!std::is_same_v<In, float>) return of_16_bits(k);
@@ -68,7 +67,7 @@ double of_matmul(matmul_algorithm rung, double k) {
     return rung == matmul_algorithm::tf32 ? of_tf32(k) : of_fmas(k);
 }
 
-/// A rung of the GPU, of filters of height x width taps and as many channels as a group has.
+/// For a rung of the GPU, with filters of height x width taps and as many channels as a group has.
 template <class In>
 double of_conv(conv_algorithm rung, precision wanted, std::int64_t height, std::int64_t width,
                std::int64_t channels) {
@@ -78,7 +77,7 @@ double of_conv(conv_algorithm rung, precision wanted, std::int64_t height, std::
     const auto k = static_cast<double>(depth);
     const bool is_of_fmas = rung == naive || rung == tiled || rung == register_tiled || rung == depthwise;
     if (is_of_fmas || (std::is_same_v<In, float> && !is_tf32)) return of_fmas(k);
-    // Where a row of taps begins at a multiple of 8 terms, or each tap a group, as `automatic` may have it too.
+    // A row of taps may begin at a multiple of 8 terms, or each tap a group; `automatic` may do either.
     std::int64_t groups = depth / together;
     if (rung == mma_sync && !is_tf32) groups = (height * ((width * channels + 7) / 8) + 1) / 2;
     if (rung == wgmma || rung == persistent || rung == automatic)
@@ -87,8 +86,8 @@ double of_conv(conv_algorithm rung, precision wanted, std::int64_t height, std::
     return is_tf32 ? of_tf32(k, n) : of_16_bits(k, n);
 }
 
-/// No activation is steeper than 1.13, and each adds at most 10 roundings to its result, or to 1 where that is larger. `unit`
-/// is what one of these is: in 16 bits and on the device 2^-16.
+/// The slope of an activation is at most 1.13. It adds at most 10 roundings to its result, or to 1 where that is
+/// larger. `unit` is one rounding: in 16 bits on the device 2^-16.
 inline approximate activated(matmul_activation activation, const approximate& x, double unit = u) {
     const double value = activated(activation, x.value);
     if (activation == matmul_activation::none) return x;
@@ -97,8 +96,8 @@ inline approximate activated(matmul_activation activation, const approximate& x,
     return {value, 1.13 * x.bound + 10 * unit * std::max(std::abs(value), 1.0)};
 }
 
-/// What an epilogue of conv makes of a sum; activate(approximate) is the activation. What is not there is 1 or 0, which rounds
-/// nothing.
+/// The result of conv's epilogue for a sum; activate(approximate) is the activation. Absent factors are 1 and absent
+/// terms 0, which round nothing.
 template <class Activate>
 approximate conv_result(approximate x, double scale, double bias, double residual,
                         bool residual_before_activation, Activate activate) {

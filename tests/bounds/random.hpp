@@ -6,7 +6,7 @@
 
 namespace heddle::bounds {
 
-/// docs/accuracy.md, Random numbers: how far a normal number of the GPU and the CPU's may be apart.
+/// docs/accuracy.md, Random numbers: the largest difference between a normal number of the GPU and the CPU's.
 template <class T>
 double of_normal(double expected, double mean, double deviation) {
     const double of_compute = unit_roundoff<compute_type<T>>(), value = std::abs(expected);

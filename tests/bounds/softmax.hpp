@@ -13,8 +13,8 @@
 /// docs/accuracy.md, Softmax and norms.
 namespace heddle::bounds {
 
-/// What a rung's sum goes through: additions on the way of any one element, and multiplications that bring a
-/// partial sum up to a larger element, each of which costs an exponential too.
+/// The steps of a rung's sum: additions of any one element, and rescalings. A rescaling multiplies a partial sum to
+/// fit a larger element, and costs an exponential too.
 struct softmax_steps {
     double additions;
     double rescalings;
@@ -36,27 +36,27 @@ inline softmax_steps softmax_steps_of(softmax_algorithm algorithm, std::int64_t 
         case softmax_algorithm::vectorized:
             return vectorized;
         case softmax_algorithm::automatic:
-            break;  // whichever it chose
+            break;  // any rung
     }
     return {std::max(strips.additions, vectorized.additions),
             std::max(strips.rescalings, vectorized.rescalings)};
 }
 
-/// In u, against the exact value: expf is off by 1.5 ulp. __expf by 2.5 ulp, and 1.173 ulp a unit of the argument.
+/// The error in u against the exact value: 1.5 ulp for expf; 2.5 ulp, and 1.173 ulp a unit of the argument, for __expf.
 template <class T>
 inline constexpr double exp_error = sizeof(T) == 2 ? 5 : 3;
 template <class T>
 inline constexpr double exp_slope = sizeof(T) == 2 ? 2 * 1.173 : 0;
 
-/// A sum of exponentials, relative to it. The elements' distances, weighted by their shares of the sum, come to log(cols) at
-/// most. An argument of distance d is rounded itself, by d u.
+/// The relative error of a sum of exponentials. The elements' distances, weighted by their shares of the sum, sum to
+/// at most log(cols). An argument of distance d is itself rounded, by d u.
 template <class T>
 double of_exponentials(std::int64_t cols, const softmax_steps& steps) {
     return u * ((1 + exp_slope<T>)*std::log(static_cast<double>(cols)) + 3 * exp_error<T> + steps.additions +
                 steps.rescalings * (exp_error<T> + 2));
 }
 
-/// An element's share of that sum, relative to it, with so many roundings.
+/// The relative error of an element's share of that sum, with so many roundings.
 template <class T>
 double of_share(double of_sum, double distance, double roundings) {
     const double argument = std::isinf(distance) ? 0 : distance;  // its exponential is exactly 0
@@ -79,7 +79,7 @@ struct expected_softmax {
         }
     }
 
-    /// What one element becomes in a row of `cols`, whose largest element is `largest` and exp(x - largest) sums to `sum`.
+    /// The result for one element of a row of `cols`, with its `largest` element and `sum` of exp(x - largest).
     template <class T>
     expected_softmax(T x, double largest, double sum, std::int64_t cols, const softmax_steps& steps) {
         add(x, largest, sum, cols, steps);
@@ -107,7 +107,7 @@ struct expected_softmax {
     }
 };
 
-/// Roundings on the way of any one element to the sum over its row.
+/// The roundings of any one element on its way to the sum over its row.
 inline double softmax_gradient_depth(softmax_gradient_algorithm algorithm, std::int64_t cols) {
     const auto n = static_cast<double>(cols);
     const double naive = std::min(n, 4096.0) + n / 4096 + 1, block_per_row = n / 256 + 9,
@@ -120,17 +120,17 @@ inline double softmax_gradient_depth(softmax_gradient_algorithm algorithm, std::
         case softmax_gradient_algorithm::vectorized:
             return vectorized;
         case softmax_gradient_algorithm::automatic:
-            break;  // whichever it chose
+            break;  // any rung
     }
     return std::max(block_per_row, vectorized);
 }
 
 inline constexpr double softmax_gradient_depth_on_host = 2;  // in double
 
-/// What a row's gradients depend on, in double.
+/// The sums of a row on which its gradients depend, in double.
 struct softmax_gradient_sums {
-    double products = 0, sum = 0;        ///< of dy y, and of dy
-    double of_products = 0, of_sum = 0;  ///< and of their magnitudes
+    double products = 0, sum = 0;        ///< sums of dy y, and of dy
+    double of_products = 0, of_sum = 0;  ///< sums of their magnitudes
 };
 
 /// In double, whose own error is far below every bound.
@@ -138,7 +138,7 @@ struct expected_softmax_gradient {
     std::vector<double> softmax, log_softmax;
     std::vector<double> bounds, log_bounds;
 
-    /// y is the result of both: the gradients are formulas in y and dy.
+    /// y is the result of the softmax or its logarithm: the gradients are formulas in y and dy.
     template <class T>
     expected_softmax_gradient(const std::vector<T>& y, const std::vector<T>& dy, std::int64_t cols,
                               double depth) {

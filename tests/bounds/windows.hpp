@@ -14,48 +14,48 @@
 /// docs/accuracy.md, pool, gaussian_blur and Fixed filters.
 namespace heddle::bounds {
 
-/// An average of pixels, by the mean of their magnitudes.
+/// The error of an average of pixels, from the mean of their magnitudes.
 template <class T>
 double of_average(double value, double magnitude, double pixels) {
     return stored_as<T>(value, (pixels + 2) * u * magnitude);
 }
 
-/// Sums along x and then along y, of nx and ny taps that are rounded to float or given in it: a share of the sum of magnitudes.
+/// Sums along x, then along y, of nx and ny float taps, as a share of the sum of magnitudes.
 inline double of_passes(double nx, double ny, bool rounds_taps) {
     return (nx + ny + (rounds_taps ? 4 : 2)) * u;
 }
 
-/// What denormal taps and sums cost, where no pixel is larger; weight_y is the sum of |tap| along y.
+/// The cost of denormal taps and sums, where no pixel is larger; weight_y is the sum of |tap| along y.
 inline double of_denormals(double nx, double ny, double weight_y, double largest) {
     return (nx * weight_y + ny) * (1 + largest) * smallest<float>();
 }
 
-/// The same of a blur, whose weights sum to 1: half the smallest number each.
+/// The same for a blur, whose weights sum to 1: half the smallest number each.
 inline double of_blurred_denormals(double nx, double ny, double largest) {
     return ((nx + ny) / 2 + 1) * (1 + largest) * smallest<float>();
 }
 
-/// A pixel of a sum that is off by `error` in float.
+/// The error of a pixel whose sum is off by `error` in float.
 template <class T>
 double pixel_of(double value, double error) {
     if constexpr (std::is_integral_v<T>) return 0.5 + error;
     return std::is_same_v<T, float> ? error : stored_as<T>(value, error);
 }
 
-/// A mean of nx * ny integers is half a step of 1 / (nx * ny) away from halves at least.
+/// A mean of nx * ny integers is at least half a step of 1 / (nx * ny) away from halves.
 template <class T>
 approximate mean_pixel(double value, double error, double nx, double ny) {
     if (std::is_integral_v<T> && error < 0.5 / (nx * ny)) return std::round(value);
     return {value, pixel_of<T>(value, error)};
 }
 
-/// A term goes through three roundings at most; of integers none rounds.
+/// A term goes through at most three roundings; integers round nothing.
 template <class T>
 double of_stencil(double magnitude) {
     return std::is_integral_v<T> ? 0 : 3 * u / (1 - 3 * u) * magnitude;
 }
 
-/// Squares, their sum and the root round once each; squares below the smallest number are lost.
+/// Squares, their sum and the root round once each. Squares below the smallest number are lost.
 inline approximate gradient_magnitude(const approximate& x, const approximate& y) {
     const double value = std::sqrt(x.value * x.value + y.value * y.value);
     const double of_terms = std::sqrt(x.bound * x.bound + y.bound * y.bound);
@@ -82,10 +82,10 @@ inline constexpr std::array tensor_core_blurs = {
     gaussian_blur_algorithm::mma_xy, gaussian_blur_algorithm::mma_x_registers_y,
     gaussian_blur_algorithm::wgmma_xy, gaussian_blur_algorithm::mma_xy_by_channel};
 
-/// Beside a window cut at 4 sigma, in parts of the largest pixel.
+/// The error against a window cut at 4 sigma, as a share of the largest pixel.
 inline constexpr double of_decimated = 2.7e-4;
 
-/// What the rungs of whole numbers lose, in levels of uint8; `automatic` may be any that takes the window. 0 of all others.
+/// The error of the integer rungs, in levels of uint8; `automatic` may be any that takes the window. 0 for all others.
 inline double of_whole_numbers(gaussian_blur_algorithm rung, const std::vector<double>& taps_x,
                                const std::vector<double>& taps_y, std::int64_t channels) {
     using enum gaussian_blur_algorithm;

@@ -18,8 +18,8 @@ template <class Types>
 using conv_correctness = test::conv_device<Types>;
 TYPED_TEST_SUITE(conv_correctness, test::every_conv_type, test::conv_type_names);
 
-/// Single channels and packets, rows of windows with nothing after them and with room, in several blocks; with and without sums.
-/// What another call has left in the workspace does not get into the result.
+/// Single channels and packets; rows of windows with and without room after them, in several blocks; with and without
+/// sums. Data that another call has left in the workspace do not change the result.
 TYPED_TEST(conv_correctness, takes_a_workspace) {
     using Out = TypeParam::Out;
     using In = TypeParam::In;
@@ -61,7 +61,7 @@ TYPED_TEST(conv_correctness, takes_a_workspace) {
 
 using conv_im2col = test::conv_device<test::conv_types<half, half>>;
 
-/// Parts of as many images as scratch memory takes, and a last one of fewer; with and without sums.
+/// The images are laid out in parts that fit the scratch memory, the last of fewer images; with and without sums.
 TEST_F(conv_im2col, lays_out_many_images_in_parts) {
     const conv_shape s{4000, 16, 16, 32, 2, 3, 3, {.padding = test::around(1), .groups = 2}};
     operands p(s);

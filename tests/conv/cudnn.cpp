@@ -42,7 +42,7 @@ class cudnn {
     cudnn(const cudnn&) = delete;
     cudnn& operator=(const cudnn&) = delete;
 
-    /// Gives why cuDNN has no plan; empty where it has one. Products are exact, or of FMAs, and sums in float.
+    /// Gives the reason why cuDNN has no plan, or an empty text. Products are exact, or of FMAs, and sums in float.
     template <class T>
     std::string convolve(const conv_shape& s, T* input, T* filters, T* output) {
         enum uid : std::int64_t { of_input = 1, of_filters, of_output };
@@ -87,7 +87,7 @@ class cudnn {
         if (!succeeds(graph.validate()) || !succeeds(graph.build_operation_graph(handle_)) ||
             !succeeds(graph.create_execution_plans({fe::HeurMode_t::A, fe::HeurMode_t::FALLBACK})))
             return failure;
-        // What has another bound than sums of products, in any order, have.
+        // Plans whose bound is not that of sums of products in any order.
         using enum fe::NumericalNote_t;
         graph.deselect_numeric_notes({DOWN_CONVERT_INPUTS, REDUCED_PRECISION_REDUCTION, NONDETERMINISTIC, FFT,
                                       WINOGRAD, WINOGRAD_TILE_4x4, WINOGRAD_TILE_6x6, WINOGRAD_TILE_13x13});
@@ -146,7 +146,7 @@ class conv_beside_cudnn : public gpu_test,
         }
     }
 
-    /// What cuDNN makes of the operands; where it has no plan for them the test is skipped, and there is nothing.
+    /// cuDNN's result for the operands. Where it has no plan for them, the test is skipped, and the result is empty.
     template <class T>
     std::vector<T> by_cudnn(conv_operands<T, T>& p) {
         const conv_shape& s = p.s;
@@ -159,7 +159,7 @@ class conv_beside_cudnn : public gpu_test,
         return {};
     }
 
-    /// allowed(options, theirs) is what an element may be from cuDNN's, in every plan.
+    /// allowed(options, theirs) is the allowed difference of an element from cuDNN's, in every plan.
     template <class T, class Allowed>
     void compare(conv_operands<T, T>& p, const std::vector<T>& theirs, const conv_options& options,
                  Allowed allowed) {
@@ -195,8 +195,8 @@ INSTANTIATE_TEST_SUITE_P(of, conv_beside_cudnn,
                                                                  : "_bf16");
                          });
 
-/// All terms are positive, so the result is the sum of magnitudes, and no bound is 1 % of it. Each side may be off by its
-/// bound. How many terms cuDNN's tensor cores add at once is not known: at least one.
+/// All terms are positive, so the result is the sum of magnitudes, and no bound is 1 % of it. Each side may be off by
+/// its bound. The number of terms that cuDNN's tensor cores add at once is unknown: at least one.
 TEST_P(conv_beside_cudnn, agrees) {
     with_type([&]<class T>() {
         const conv_shape& s = shape();
@@ -222,7 +222,7 @@ TEST_P(conv_beside_cudnn, agrees) {
     });
 }
 
-/// Their sums are exact, and rounded once: a term that is missing shows, whatever the bound.
+/// The sums are exact, and rounded once, so that any missing term shows, for any bound.
 TEST_P(conv_beside_cudnn, agrees_to_the_bit_on_small_integers) {
     with_type([&]<class T>() {
         const conv_shape& s = shape();

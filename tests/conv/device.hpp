@@ -18,14 +18,14 @@
 
 namespace heddle::test {
 
-/// What a call of these operands may be asked for, of which rungs make a difference.
+/// The options of a call with these operands that make rungs differ.
 template <class In>
 std::vector<precision> precisions() {
     if (std::is_same_v<In, float>) return {precision::fp32, precision::tf32};
     return {precision::fp32};
 }
 
-/// check(options) of each rung, and `automatic`, and of each of its kernels, until one fails.
+/// Calls check(options) for each rung, for `automatic` and for each kernel, until one fails.
 template <class Check>
 void for_every_conv_plan(conv_options options, Check check) {
     std::vector<conv_algorithm> rungs(conv_algorithms().begin(), conv_algorithms().end());

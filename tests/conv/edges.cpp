@@ -30,7 +30,7 @@ TYPED_TEST(conv_edges, do_nothing_where_there_is_nothing) {
     test::synchronize(*this->stream, "nothing");
 }
 
-// Input and output are channels of the same pixels, as where each layer appends to what there is.
+// Input and output are channels of the same pixels, as in networks whose layers append to earlier channels.
 TYPED_TEST(conv_edges, take_channels_of_one_tensor) {
     using Out = TypeParam::Out;
     if constexpr (std::is_same_v<Out, typename TypeParam::In>) {

@@ -1,4 +1,4 @@
-// A user's .cu file: a function of one's own in the epilogue of conv.
+// A user's .cu file: the user's own function in the epilogue of conv.
 
 #include "tests/conv/device.hpp"
 #include "tests/support/compiled_for.cuh"
@@ -21,10 +21,10 @@ using test::conv_shape;
 using test::conv_terms;
 using test::guarded;
 
-/// A leaky ReLU, weighted with what a table has for the element. Counts its calls.
+/// A leaky ReLU, weighted with the table's value for the element. It counts its calls.
 struct weighted_leaky_relu {
     float slope;
-    const float* weights;  ///< of as many elements as the output; so too `calls`
+    const float* weights;  ///< as many elements as the output; `calls` too
     float* calls;
     std::int64_t height, width, channels;
 
@@ -69,7 +69,7 @@ class conv_function : public test::conv_device<Types> {
         return why_not(with.algorithm, p.problem(with, terms), traits_of(current_device()), kernel).empty();
     }
 
-    /// Every rung that takes a function does these operands right, or is refused where why_not() says so.
+    /// For these operands, every rung that takes a function is right, or is refused where why_not() says so.
     void check_function(operands& p, conv_options options, const conv_terms& terms = {},
                         bool residual_is_output = false) {
         const conv_shape& s = p.s;
@@ -104,7 +104,7 @@ class conv_function : public test::conv_device<Types> {
             }
             call();
             test::synchronize(*this->stream, text(s));
-            // The function is nowhere steeper than 1, and adds two roundings.
+            // The slope of the function is at most 1, and it adds two roundings.
             with.precision = precision::fp32;
             ASSERT_NO_FATAL_FAILURE(
                 p.expect_close(expected, with, terms, [&](const bounds::approximate& x, std::size_t i) {

@@ -21,7 +21,7 @@
 #include <type_traits>
 #include <vector>
 
-// Offsets of more than 2^31 elements, by strides, and of images that are as large.
+// Offsets of more than 2^31 elements, by large strides and by large images.
 namespace heddle {
 namespace {
 
@@ -35,7 +35,7 @@ class conv_large_strides : public test::conv_device<Types> {
     using Out = Types::Out;
     using In = Types::In;
 
-    /// Every plan, of tensors whose images, rows and pixels lie far apart where that is asked for.
+    /// Runs every plan, for tensors whose images, rows and pixels lie far apart as requested.
     void check_far(const conv_shape& s, bool are_images, bool are_rows, bool are_pixels, bool are_filters) {
         SCOPED_TRACE(text(s) + ", far apart:" + (are_images ? " images" : "") + (are_rows ? " rows" : "") +
                      (are_pixels ? " pixels" : "") + (are_filters ? ", of filters too" : ""));
@@ -48,7 +48,7 @@ class conv_large_strides : public test::conv_device<Types> {
             t.image_stride = height * t.row_stride + (is_far && are_images ? far : 0);
             return test::sparse_tensor<T>(t);
         };
-        test::conv_operands<Out, In> p(s);  // what they hold
+        test::conv_operands<Out, In> p(s);  // the source of the values
         auto input = apart(In{}, s.count, s.height, s.width, s.channels);
         auto filters =
             apart(In{}, s.outputs, s.filter_height, s.filter_width, s.group_channels(), are_filters);
@@ -76,7 +76,7 @@ class conv_large_strides : public test::conv_device<Types> {
 };
 TYPED_TEST_SUITE(conv_large_strides, test::every_conv_type, test::conv_type_names);
 
-/// For each rung shapes that it takes.
+/// Each rung has shapes that it takes.
 TYPED_TEST(conv_large_strides, of_images_rows_and_pixels_are_taken) {
     const conv_geometry around{.padding = test::around(1)};
     conv_geometry of_channels = around, of_quads = around;
@@ -95,7 +95,7 @@ TYPED_TEST(conv_large_strides, of_images_rows_and_pixels_are_taken) {
         EXPECT_TRUE(this->have_run.contains(rung)) << to_string(rung);
 }
 
-/// What outputs of an image that repeats should be, and the sums of their magnitudes.
+/// The expected outputs of an image that repeats, and the sums of their magnitudes.
 template <class T>
 class outputs_of_periodic {
   public:
@@ -105,7 +105,7 @@ class outputs_of_periodic {
     struct output {
         double value = 0, magnitude = 0;
     };
-    /// `pixel` is a place among all pixels of the output.
+    /// `pixel` counts among all pixels of the output.
     output operator()(std::int64_t pixel, std::int64_t k) const {
         const conv_geometry& g = s_.geometry;
         const std::int64_t depth = s_.group_channels(), group = k / (s_.outputs / g.groups),
@@ -154,7 +154,7 @@ TEST(outputs_of_periodic, are_those_of_the_reference) {
     }
 }
 
-/// Processes take turns: each of these tests needs a quarter of a GPU's memory.
+/// Processes take turns, as each of these tests needs a quarter of a GPU's memory.
 class turn {
   public:
     turn() : file_(open((testing::TempDir() + "heddle_large_images").c_str(), O_CREAT | O_RDWR, 0666)) {
@@ -177,12 +177,12 @@ class conv_large_images : public test::gpu_test {
 
     void TearDown() override {
         if (!stream) return;
-        stream->synchronize();  // what was freed goes back: other tests of the process need it
+        stream->synchronize();  // freed memory goes back: other tests of the process need it
         memory_pool::scratch_of(current_device()).trim();
     }
 
-    /// Every plan, at pixels of either end, where offsets pass 2^31, and at some that are drawn. All other outputs are
-    /// written. Where there is too little memory this skips the test.
+    /// Checks every plan at pixels of either end, where offsets exceed 2^31, and at some drawn ones. All other
+    /// outputs must be written. Where there is too little memory, the test is skipped.
     void check(const conv_shape& s) {
         SCOPED_TRACE(text(s));
         const turn mine;
@@ -228,15 +228,15 @@ class conv_large_images : public test::gpu_test {
     std::optional<heddle::stream> stream;
 
   private:
-    static constexpr std::byte poison{0xff};  // of elements, a NaN
+    static constexpr std::byte poison{0xff};  // the bytes of a NaN
     static constexpr std::int64_t canaries = 4096;
 
-    /// Windows of floats would be laid out by the same code as those of half, in twice the memory.
+    /// Windows of floats are laid out by the same code as those of half, but would need twice the memory.
     static conv_options options_of(const conv_shape& s) {
         return {.geometry = s.geometry, .scratch = std::is_same_v<T, float> ? scratch::none : scratch::pool};
     }
 
-    /// The operands need memory, and so does what im2col lays out.
+    /// The operands need memory, and so do the windows of im2col.
     static bool has_memory_for(const conv_shape& s) {
         constexpr std::size_t for_others = std::size_t{1} << 30;
         const conv_problem problem = conv_problem_of<T>(
@@ -261,7 +261,7 @@ class conv_large_images : public test::gpu_test {
         copy_and_wait(vector_view<const T>{first, count}, elements, *stream);
         return elements;
     }
-    /// By one copy to the host: each waits for the GPU's other processes.
+    /// Reads them by one copy to the host, as each copy waits for the GPU's other processes.
     std::vector<T> read_pixels(const tensor_view<T>& dense, const std::vector<std::int64_t>& pixels) {
         const std::int64_t count = dense.channels;
         device_buffer<T> gathered(std::ssize(pixels) * count, *stream);
@@ -285,7 +285,7 @@ class conv_large_images : public test::gpu_test {
         constexpr int drawn = 100;
         const std::int64_t count = s.outputs_all() / s.outputs,
                            of_image = s.output_width() * s.output_height(),
-                           in = two_to_31 / s.channels,  // the pixel of the input whose offset is that
+                           in = two_to_31 / s.channels,  // the input pixel with that offset
             line = in / s.width, n = line / s.height,
                            of_in = n * of_image + line % s.height / s.geometry.stride.y * s.output_width() +
                                    in % s.width / s.geometry.stride.x;

@@ -69,7 +69,7 @@ struct conv_gaps {
     tensor_gaps input{}, filters{}, output{}, residual{};
 };
 
-/// In float64: alpha times the sums plus beta times the output, and the sums of magnitudes that error bounds are relative to.
+/// The result in float64 (alpha * sum + beta * output), and the sums of magnitudes for error bounds.
 struct conv_reference {
     std::vector<double> value, magnitude;
 
@@ -118,7 +118,7 @@ struct conv_reference {
     }
 };
 
-/// What an element's alpha times its sum, plus beta times the output, may be off by in float32 (docs/accuracy.md).
+/// The error bound in float32 of an element's alpha times its sum, plus beta times the output (docs/accuracy.md).
 template <class In>
 double conv_sum_bound(const conv_options& with, const conv_shape& s, double magnitude) {
     return bounds::of_conv<In>(with.algorithm, with.precision, s.filter_height, s.filter_width,
@@ -127,7 +127,7 @@ double conv_sum_bound(const conv_options& with, const conv_shape& s, double magn
            smallest<float>();
 }
 
-/// What an epilogue has.
+/// The terms of an epilogue.
 struct conv_terms {
     matmul_activation activation = matmul_activation::none;
     bool bias = false, scale = false, residual = false;
@@ -135,7 +135,7 @@ struct conv_terms {
 };
 inline constexpr conv_terms all_terms{matmul_activation::none, true, true, true};
 
-/// The operands of a convolution in guarded memory, and what they hold.
+/// The operands of a convolution in guarded memory, and their values.
 template <class Out, class In>
 struct conv_operands {
     conv_shape s;
@@ -169,7 +169,7 @@ struct conv_operands {
         scale.upload(scales);
     }
 
-    /// Where beta is 0, the output holds NaN, which must not get into the result.
+    /// Where beta is 0, the output holds NaN, which must not reach the result.
     void prepare_output(float beta) {
         output.upload(beta != 0 ? ys
                                 : std::vector<Out>(ys.size(), Out(std::numeric_limits<float>::quiet_NaN())));
@@ -198,7 +198,7 @@ struct conv_operands {
             return bounds::activated(terms.activation, x, 0x1p-16);
         });
     }
-    /// activate(x, i): what becomes of element i.
+    /// activate(x, i) gives the result of element i.
     template <class Activate>
     void expect_close(const conv_reference& of, const conv_options& with, const conv_terms& terms,
                       Activate activate) {
@@ -215,7 +215,7 @@ struct conv_operands {
         }
         ASSERT_TRUE(canaries_alive);
     }
-    /// Nothing but the elements of the output has changed.
+    /// Checks that nothing but the elements of the output has changed.
     void expect_intact() {
         EXPECT_TRUE(output.canaries_alive());
         EXPECT_TRUE(input.untouched());

@@ -94,7 +94,7 @@ TEST(conv_select, takes_tensor_cores_where_maps_describe_windows) {
               "that of tf32");
     EXPECT_EQ(test::lack_in(why_not(conv_algorithm::wgmma, problem_of(plain), hopper)),
               "conv: wgmma takes half and bfloat16");
-    EXPECT_TRUE(refused({2, 8, 8, 60, 64, 3, 3}));  // channels
+    EXPECT_TRUE(refused({2, 8, 8, 60, 64, 3, 3}));  // 60 channels
     EXPECT_FALSE(refused({1, 3, 300, 8, 8, 1, 2, {.padding = {0, 0, 128, 127}, .dilation = {1, 255}}}));
     EXPECT_TRUE(refused({1, 3, 300, 8, 8, 1, 2, {.padding = {0, 0, 129, 0}}}));
     EXPECT_TRUE(refused({1, 3, 300, 8, 8, 1, 2, {.padding = {0, 0, 0, 128}}}));
@@ -273,7 +273,7 @@ TEST(conv_select, lays_out_windows_where_it_is_asked) {
     EXPECT_EQ(test::lack_in(why_not(conv_algorithm::im2col, gaps, device)),
               "conv: im2col needs filters whose taps lie side by side");
     conv_problem sums = problem_of({2, 8, 8, 16, 24, 1, 1});
-    sums.has_epilogue = true;  // one that matmul lacks
+    sums.has_epilogue = true;  // matmul lacks this epilogue
     sums.is_matmul_epilogue = false;
     EXPECT_EQ(bytes(sums), 4096 + 2 * 8 * 8 * 24 * 4);
     sums.has_scratch = false;
@@ -282,7 +282,7 @@ TEST(conv_select, lays_out_windows_where_it_is_asked) {
     sums.is_matmul_epilogue = true;
     EXPECT_EQ(why_not(conv_algorithm::im2col, sums, device), "");
     sums.residual = sums.output;
-    sums.residual.image_stride += 8;  // rows of no matrix
+    sums.residual.image_stride += 8;  // not the rows of a matrix
     EXPECT_EQ(test::lack_in(why_not(conv_algorithm::im2col, sums, device)),
               "conv: im2col needs scratch memory");
 }
@@ -320,7 +320,7 @@ TEST(conv_select, lays_out_as_many_images_at_a_time_as_fit) {
     EXPECT_EQ(bytes({1, 56, 56, 64, 64, 3, 3}), 4096 + of_image);
     EXPECT_EQ(bytes({1000, 56, 56, 64, 64, 3, 3}), 4096 + (256 << 20) / of_image * of_image);
     const test::conv_shape large{1,  4096, 4096, 64,
-                                 64, 3,    3};  // an image's windows are more than `automatic` takes
+                                 64, 3,    3};  // an image's windows exceed the limit of `automatic`
     EXPECT_GT(bytes(large), std::int64_t{1} << 30);
     EXPECT_EQ(conv_workspace_bytes(problem_of(large), test::hopper()), 0);
 }

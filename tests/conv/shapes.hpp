@@ -14,8 +14,8 @@ inline constexpr conv_padding around(std::int64_t n) {
     return {n, n, n, n};
 }
 
-/// One less and one more than tiles and stages have, of pixels, outputs and depth; whole tiles of windows and steps, and groups
-/// of them; padding beyond the filter, and taps past the image.
+/// One less and one more than the tiles and stages of pixels, outputs and depth; whole tiles of windows, of steps and
+/// of groups; padding beyond the filter, and taps past the image.
 inline std::vector<conv_shape> conv_shapes() {
     return {
         {1, 1, 1, 1, 1, 1, 1},
@@ -64,7 +64,7 @@ inline conv_shape draw_conv_shape(drawing& draw) {
     const std::int64_t of_group = is_depthwise ? draw(1, 2) : draw(1, draw(0, 1) == 0 ? 8 : 70);
     s.outputs = g.groups * of_group;
     constexpr std::int64_t most_terms = 1'000'000;
-    s.channels = g.groups;  // for s.depth() of one channel a group
+    s.channels = g.groups;  // for s.depth() with one channel a group
     const std::int64_t most = std::max<std::int64_t>(1, most_terms / (s.outputs_all() * s.depth()));
     s.channels = g.groups * (is_depthwise ? 1 : std::min(most, draw(1, draw(0, 1) == 0 ? 8 : 70)));
     return s;

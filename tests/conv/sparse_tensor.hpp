@@ -16,12 +16,12 @@
 
 namespace heddle::test {
 
-/// A tensor, or filters, whose pixels lie so far apart that no memory holds it: pages are mapped where elements are, and no
-/// others. What lies around the elements is a canary, and NaN.
+/// A tensor, or filters, with pixels so far apart that no memory holds it. Only pages with elements are mapped. The
+/// memory around the elements is a canary, and NaN.
 template <class T>
 class sparse_tensor {
   public:
-    /// `lies` has extents and strides.
+    /// `lies` has the extents and strides.
     explicit sparse_tensor(const tensor_view<T>& lies)
         : view_(lies), range_(first + lies.count * lies.image_stride * bytes + block_bytes) {
         view_.data = reinterpret_cast<T*>(range_.data() + first);
@@ -40,12 +40,12 @@ class sparse_tensor {
                 view_.channels, view_.col_stride, view_.row_stride, view_.image_stride};
     }
 
-    /// All is as it was made: elements too are NaN.
+    /// Restores the initial state: elements are NaN too.
     void clear() {
         enqueue_clear();
         stream_.synchronize();
     }
-    /// Elements in the order of a dense tensor.
+    /// Takes the elements in the order of a dense tensor.
     void upload(const std::vector<T>& elements) {
         enqueue_clear();
         enqueue_copy(staging_.data(), elements.data(), std::ssize(elements) * bytes);
@@ -64,7 +64,7 @@ class sparse_tensor {
         return elements;
     }
 
-    /// Whether every byte around the elements is as it was made.
+    /// Whether every byte around the elements is unchanged.
     bool canaries_alive() const {
         std::vector<unsigned char> now(blocks_.size() * block_bytes);
         std::int64_t place = 0;
@@ -114,9 +114,9 @@ class sparse_tensor {
 
     tensor_view<T> view_;
     address_range range_;
-    std::set<std::int64_t> blocks_;  ///< that elements lie in
+    std::set<std::int64_t> blocks_;  ///< the blocks with elements
     stream stream_;
-    /// What the host reads and writes at once: each of its copies waits for the GPU's other processes.
+    /// Collects the host's reads and writes into few copies, as each waits for the GPU's other processes.
     mutable device_buffer<std::byte> staging_;
 };
 

@@ -173,7 +173,7 @@ std::set<const float*> addresses(const tensor_view<const float>& t) {
     return all;
 }
 
-// No overlap is missed, and channels, columns, rows and images of one tensor are told apart.
+// No overlap is missed, and channels, columns, rows and images of one tensor are not taken for overlaps.
 TEST_F(conv_arguments, overlap_where_they_share_an_address) {
     test::drawing draw;
     int alike = 0, shared = 0;
@@ -205,7 +205,7 @@ TEST_F(conv_arguments, overlap_where_they_share_an_address) {
         alike += !is_refused && in.data < out.data + 1 && out.data <= *of_in.rbegin() ? 1 : 0;
     }
     EXPECT_GT(shared, 100);
-    EXPECT_GT(alike, 100);  // one begins within the other, and they are apart
+    EXPECT_GT(alike, 100);  // one begins within the other, and they do not overlap
 }
 
 TEST_F(conv_arguments, may_be_empty) {

@@ -30,7 +30,7 @@ __global__ void add(std::int64_t a, const __grid_constant__ interval b, double c
     *sum = a + b.first + b.last + static_cast<std::int64_t>(c);
 }
 
-/// Where a thread is: its block, its place in the block, and both grids' extents.
+/// The position of a thread: its block, its place in the block, and the extents of both grids.
 __global__ void describe(int* place) {
     if (blockIdx.x != 1 || blockIdx.y != 2 || blockIdx.z != 3) return;
     if (threadIdx.x != 3 || threadIdx.y != 2 || threadIdx.z != 1) return;

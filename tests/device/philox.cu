@@ -18,7 +18,7 @@ __global__ void encrypt(philox_block counter, philox_keys keys, std::uint32_t* w
 
 class device_philox : public test::gpu_test {};
 
-/// The answers are those of its authors' library, Random123.
+/// The expected answers are those of the authors' library, Random123.
 TEST_F(device_philox, gives_the_known_answers) {
     struct known {
         philox_block counter;

@@ -42,7 +42,7 @@ struct largest {
     __device__ float operator()(float a, float b) const { return kernels::ptx::max_nan(a, b); }
 };
 
-/// Each warp its own result; threads past `size` bring the identity.
+/// Each warp gets its own result; threads past `size` contribute the identity.
 template <class Operation, class T>
 __global__ void reduce_warps(const T* in, int size, T* out) {
     const int i = static_cast<int>(threadIdx.x);
@@ -51,7 +51,7 @@ __global__ void reduce_warps(const T* in, int size, T* out) {
     if (i % kernels::warp_size == 0) out[i / kernels::warp_size] = value;
 }
 
-/// Once the elements as they are, then in the opposite order of threads: two calls that share their memory.
+/// Reduces the elements in order, then in the opposite order of threads: two calls that share their memory.
 template <class Operation, class T>
 __global__ void reduce_block_twice(const T* in, int size, T* out) {
     const int i = static_cast<int>(threadIdx.x);
@@ -66,14 +66,14 @@ __global__ void reduce_block_twice(const T* in, int size, T* out) {
     }
 }
 
-/// Each thread keeps what its increments returned.
+/// Each thread stores the values that its increments returned.
 __global__ void increment(unsigned* counter, unsigned last, int times, unsigned* returned) {
     const unsigned thread = blockIdx.x * blockDim.x + threadIdx.x;
     for (int i = 0; i < times; ++i)
         returned[thread * times + i] = kernels::ptx::atomic_increment(counter, last);
 }
 
-/// The last block to come adds what all have written before they came.
+/// The last block to arrive adds the values that all blocks have written before.
 __global__ void add_by_the_last_block(unsigned* counter, int* written, int* sum) {
     if (threadIdx.x != 0) return;
     written[blockIdx.x] = static_cast<int>(blockIdx.x) + 1;

@@ -17,7 +17,7 @@ struct capacity {
     int most_blocks;
 };
 
-/// Those of every operation that shares out its rows so.
+/// The limits of every operation that divides its rows in this way.
 constexpr capacity capacities[] = {{1, row_limits::large_elements, row_limits::usual_blocks},
                                    {4, row_limits::large_elements, row_limits::usual_blocks},
                                    {8, row_limits::medium_elements, row_limits::usual_blocks},
@@ -26,7 +26,7 @@ constexpr capacity capacities[] = {{1, row_limits::large_elements, row_limits::u
                                    {4, row_limits::large_elements, row_limits::most_blocks},
                                    {8, row_limits::packed_elements, row_limits::most_blocks}};
 
-/// Two packets to either side of each border, and of more columns than any memory has.
+/// Checks two packets to either side of each border, and more columns than any memory has.
 template <class Check>
 void for_cols_around_borders(int width, const Check& check) {
     for (std::int64_t border = 1; border <= std::int64_t{1} << 50; border *= 2)
@@ -74,7 +74,7 @@ TEST(row_plan, reads_twice_only_what_the_largest_cluster_does_not_hold) {
             });
 }
 
-// Kernels are promised no more blocks a cluster than the usual ones, and more are taken only for rows that those do not hold.
+// No more blocks a cluster than usual are guaranteed. More are used only for rows that do not fit the usual clusters.
 TEST(row_plan, takes_large_clusters_only_for_rows_that_usual_ones_do_not_hold) {
     for (const auto& [cols, cluster] : {std::pair{131072, 8}, {131076, 16}, {262144, 16}, {262148, 8}})
         EXPECT_EQ(plan_rows(7, cols, 4, sm_count, true, row_limits::large_elements, row_limits::most_blocks)
@@ -84,7 +84,7 @@ TEST(row_plan, takes_large_clusters_only_for_rows_that_usual_ones_do_not_hold) {
     EXPECT_LE(plan_rows(7, 131076, 4, sm_count, true).cluster, row_limits::usual_blocks);
 }
 
-// That is for 16 bits, whose packets are packed in registers.
+// Only 16-bit packets are packed in registers.
 TEST(row_plan, packs_rows_of_which_each_multiprocessor_has_one) {
     const auto packed = [](std::int64_t rows, std::int64_t cols, bool has_clusters = true) {
         return plan_rows(rows, cols, 8, sm_count, has_clusters, row_limits::packed_elements,
@@ -97,16 +97,16 @@ TEST(row_plan, packs_rows_of_which_each_multiprocessor_has_one) {
     };
     expect(packed(sm_count, 32000), row_limits::packed_elements, 1);
     expect(packed(sm_count, 32776), row_limits::packed_elements, 4);
-    // Where they are few, clusters keep more multiprocessors busy.
+    // With few rows, clusters keep more multiprocessors busy.
     expect(packed(sm_count - 1, 32000), row_limits::large_elements, 4);
     expect(packed(16, 262144), row_limits::large_elements, 16);
     EXPECT_EQ(packed(16, 32000).blocks, 64);
-    // Nothing else holds these.
+    // Nothing else holds these rows.
     expect(packed(16, 262152), row_limits::packed_elements, 16);
     expect(packed(16, 16392, false), row_limits::packed_elements, 1);
 }
 
-// Squares are planned so, whose threads hold nothing: those of 16-bit rows are as many as of others.
+// Square tiles, whose threads hold nothing, are planned in this way. 16-bit rows get as many as others.
 TEST(row_plan, has_as_many_threads_for_rows_in_packets_where_none_are_packed) {
     for (const std::int64_t cols : {8200, 16384, 32000, 32768})
         for (const std::int64_t rows : {16, 10000}) {

@@ -10,7 +10,7 @@
 
 #include <cstdint>
 
-// The last that a tensor map takes, and the first that it does not, as the driver's documentation has them.
+// The last values that a tensor map takes, and the first that it refuses, by the driver's documentation.
 namespace heddle::kernels {
 namespace {
 
@@ -86,7 +86,7 @@ class tensor_maps_of_the_driver : public test::gpu_test {
     }
 };
 
-/// What the limits let through the driver takes. A map is made without a look at the memory.
+/// The driver accepts all that the limits allow. Making a map does not access the memory.
 TEST_F(tensor_maps_of_the_driver, are_made_at_the_limits) {
     constexpr std::int64_t cols = 64, bytes = sizeof(half), packet = tensor_alignment / bytes,
                            longest = end_of_tensor_strides / bytes - packet;
@@ -120,7 +120,7 @@ TEST_F(tensor_maps_of_the_driver, are_made_at_the_limits) {
     EXPECT_NO_THROW(make_window_map(data, map));
 }
 
-/// Boxes of more channels than pixels have, of floats that are rounded on their way.
+/// Boxes of more channels than pixels have, of floats that are rounded while they are loaded.
 TEST_F(tensor_maps_of_the_driver, round_floats) {
     constexpr std::int64_t packet = tensor_alignment / sizeof(float), side = 9;
     constexpr int box = 128 / sizeof(float);

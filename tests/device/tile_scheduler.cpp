@@ -95,7 +95,7 @@ TEST(tile_scheduler, gives_every_tile_of_a_group_to_one_worker) {
         for (const int workers : {1, 2, 7, 132}) {
             SCOPED_TRACE(std::to_string(products) + " products, " + std::to_string(workers) + " workers");
             grouped_schedule<max_products> group{workers};
-            std::vector<std::vector<int>> times;  // that each tile of each product is done
+            std::vector<std::vector<int>> times;  // how often each tile of each product is done
             for (int i = 0; i < products; ++i) {
                 const int down = 1 + 9 * i % 17, across = 1 + i * i, steps = 10 * (products - i);
                 group.add({1, down, across, 8, steps, workers, down * across, 0});

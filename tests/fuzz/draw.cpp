@@ -40,7 +40,7 @@ std::int64_t quotient_up(std::int64_t a, std::int64_t b) {
     return a / b + (a % b != 0 ? 1 : 0);
 }
 
-/// More than any extent that fits, and far from what overflows.
+/// More than any extent that fits, and far below an overflow.
 constexpr std::int64_t most_extent = std::int64_t{1} << 40;
 constexpr std::int64_t most_elements = std::int64_t{1} << 60;
 
@@ -146,7 +146,7 @@ std::vector<std::int64_t> drawing::extents(std::size_t count, const fits_functio
     std::int64_t smallest = most_extent, largest = 1;
     for (std::size_t place = 0; place < count; ++place) {
         const std::size_t now = order[place];
-        // What is not drawn yet is as small as it may be then.
+        // Extents that are not drawn yet have their least value.
         const auto fits_with = [&](std::int64_t extent) {
             std::vector<std::int64_t> tried = drawn;
             tried[now] = extent;

@@ -11,15 +11,15 @@
 #include <string_view>
 #include <vector>
 
-/// Cases that nobody listed: what each is follows from a seed. Pure.
+/// Random cases, each of which follows from a seed. Pure.
 namespace heddle::fuzz {
 
-/// The limits of a case: the device memory of its operands, its operations, and the largest of its extents over the smallest.
+/// The limits of a case: the device memory of its operands, its operations, and its largest extent over its least.
 inline constexpr double most_bytes = 2e9;
 inline constexpr double most_operations = 2e12;
 inline constexpr double most_ratio = 1e6;
 
-/// The name of a case, as matmul:12345:17. All that is drawn follows from it.
+/// The name of a case, as matmul:12345:17, which determines all draws.
 struct case_id {
     std::string family;
     std::uint64_t seed = 0;
@@ -34,38 +34,38 @@ std::optional<case_id> parse_case_id(std::string_view text);
 /// A third of the extents are of each kind.
 enum class extent_kind { odd, multiple_of_8, power_of_two };
 
-/// How a matrix lies in memory. Lines are its rows, or the columns of a column-major one.
+/// The layout of a matrix in memory. Lines are its rows, or the columns of a column-major one.
 struct placement {
     std::int64_t offset = 0;   ///< elements off an aligned address
     std::int64_t padding = 0;  ///< elements after each line
-    std::int64_t step = 1;     ///< elements from one of a line to the next
+    std::int64_t step = 1;     ///< elements between neighbours in a line
     bool column_major = false;
 
     bool operator==(const placement&) const = default;
     [[nodiscard]] bool is_dense() const { return padding == 0 && step == 1; }
 };
 
-/// A product of extents; at most 2^60, which is more than anything has.
+/// A product of extents, at most 2^60, which exceeds any memory.
 std::int64_t bounded_product(std::int64_t a, std::int64_t b);
 
-/// The elements that a matrix takes, its gaps included; at most 2^60.
+/// The elements of a matrix with its gaps, at most 2^60.
 std::int64_t span_of(const placement& p, std::int64_t rows, std::int64_t cols);
 
-/// In words, each with a comma before it: ", at 1, padding 3". Empty where it is dense and row-major.
+/// In words, each after a comma: ", at 1, padding 3". Empty for a dense row-major matrix.
 std::string to_string(const placement& p);
 
-/// Whether extents keep to a case's limits; larger ones never do where smaller ones do not.
+/// Whether extents are within a case's limits. If some extents are not, larger ones are not either.
 using fits_function = std::function<bool(std::span<const std::int64_t>)>;
 
-/// What another draw of the same case has of its own.
+/// The differences of another draw of the same case.
 struct variation {
     std::optional<std::size_t> type;
     std::vector<std::int64_t> extents;
-    bool is_aligned = false;  ///< operands lie without offsets, gaps and steps
+    bool is_aligned = false;  ///< operands have no offsets, gaps and steps
 };
 
-/// Draws from std::mt19937_64, whose numbers the standard fixes, and computes with integers, products, quotients and square
-/// roots alone, which IEEE 754 rounds alike everywhere: the same case on every machine.
+/// Draws from std::mt19937_64, whose numbers the standard fixes. It computes with integers, products, quotients and
+/// square roots alone, which IEEE 754 rounds alike everywhere. So a case is the same on every machine.
 class drawing {
   public:
     explicit drawing(const case_id& id, variation other = {});
@@ -75,9 +75,9 @@ class drawing {
     std::int64_t integer(std::int64_t low, std::int64_t high);
     /// Uniform among 0 to count - 1.
     std::size_t index(std::size_t count);
-    /// The number of the case's type, drawn once, among so many that its family has.
+    /// The number of the case's type, drawn once among the `count` types of its family.
     std::size_t type(std::size_t count);
-    /// How many types its family has.
+    /// The number of types of its family.
     [[nodiscard]] std::size_t types() const { return types_; }
     bool one_in(std::int64_t n) { return integer(1, n) == 1; }
     template <class T>
@@ -87,15 +87,15 @@ class drawing {
 
     /// Log-uniform in [low, high), which are positive.
     double log_uniform(double low, double high);
-    /// Log-uniform in [low, high], of this kind; of any, where none there is.
+    /// Log-uniform in [low, high], of this kind; of any kind where the range has none.
     std::int64_t extent(std::int64_t low, std::int64_t high, extent_kind kind);
-    /// Log-uniform, one after the other in any order, each up to what fits. The largest is at most so many times the smallest
-    /// as is drawn first, up to most_ratio; below 2 all are equal. Half of all cases have extents of one kind.
+    /// Log-uniform, drawn in random order, each up to the largest that fits. The ratio of the largest to the smallest
+    /// is drawn first, up to most_ratio; below 2 all are equal. Half of all cases have extents of one kind.
     std::vector<std::int64_t> extents(std::size_t count, const fits_function& fits);
 
-    /// Row-major or not, where that is asked for; some off an aligned address, some padded. One in `strided` has a step.
+    /// Row-major, or either order where allowed. Some are not aligned, some padded. One in `strided` has a step.
     placement lie(bool may_be_column_major, std::int64_t strided = 16);
-    /// The same of a vector: an offset and a step.
+    /// The same for a vector: an offset and a step.
     placement vector_lie(std::int64_t strided = 8);
 
   private:

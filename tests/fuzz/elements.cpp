@@ -8,13 +8,13 @@
 
 #include <deque>
 
-/// Operations on each element by itself, and those that only change elements' places.
+/// Operations on each element by itself, and operations that only move elements.
 namespace heddle::fuzz {
 namespace {
 
 using op = elementwise_operation;
 
-/// The fields of how matrices of these names lie. All their lines may be in packets: multiples of 16 elements apart.
+/// The fields of the layouts of matrices with these names. All lines may be in packets: multiples of 16 elements apart.
 std::vector<field> matrices_fields(std::vector<field> fields, std::initializer_list<const char*> names) {
     for (const std::string name : names)
         fields.insert(fields.end(), {{name + "_offset", 0},
@@ -35,7 +35,7 @@ lattice lattice_of(const problem& p, const std::string& name, std::int64_t rows,
     return {{rows, cols}, {line, step}, p[name + "_offset"]};
 }
 
-/// Matrices as users have them, at the edges of tiles, and of a few long lines.
+/// Matrices of users' shapes, at the edges of tiles, and with a few long lines.
 void draw_matrices(drawing& d, problem& p, std::initializer_list<const char*> names, std::int64_t most) {
     p.draw_words(d);
     auto shape = draw_shape(d, 2, most);
@@ -51,7 +51,7 @@ void draw_matrices(drawing& d, problem& p, std::initializer_list<const char*> na
     }
     p.set("rows", shape[0]);
     p.set("cols", shape[1]);
-    // In packets most begin as far behind a multiple of 16 bytes.
+    // In packets, most begin at the same distance behind a multiple of 16 bytes.
     const std::int64_t offset = d.one_in(2) ? 0 : d.integer(1, 15);
     for (const std::string name : names) {
         const placement at = p["lines"] == 1 && !d.one_in(8) ? placement{.offset = offset} : d.lie(true, 8);
@@ -140,7 +140,7 @@ void call(op operation, const View (&in)[3], const View& out, const problem& p, 
     }
 }
 
-/// Whether the result is the exact one, rounded, to the sign of a zero: the same as in the type that is computed in.
+/// Whether the result is the exact one, rounded, with the sign of a zero: the same as in the type of the arithmetic.
 bool is_rounded_once(op operation) {
     return operation <= op::fused_multiply_add;
 }
@@ -180,7 +180,7 @@ bool is_right_elementwise(op operation, T actual, T x, T y, T z, processor where
     return bounds::is_expected(actual, bounds::expect(operation, accuracy, to_double(x), low, high));
 }
 
-/// The place of "any_bits" behind the values that other operations have.
+/// The place of "any_bits", behind the values of other operations.
 const auto any_bits = static_cast<std::int64_t>(all_values.size());
 
 template <class T>
@@ -190,7 +190,7 @@ std::vector<T> draw_inputs(const problem& p, op operation, std::int64_t count, s
     if (p["values"] != any_bits)
         for (T& x : drawn)
             x = static_cast<T>(static_cast<compute_type<T>>(p["range"]) * static_cast<compute_type<T>>(x));
-    // Beyond, its exponential is denormal, whose error it has four times, which no bound counts.
+    // Beyond this the exponential is denormal, and its error counts four times, which no bound includes.
     if (operation == op::tanh_derivative && !std::is_same_v<T, double>)
         for (T& x : drawn) {
             const double magnitude = std::abs(to_double(x));
@@ -199,7 +199,7 @@ std::vector<T> draw_inputs(const problem& p, op operation, std::int64_t count, s
     return drawn;
 }
 
-/// An input of rows x cols, of which strides of 0 make one row, column or element of memory.
+/// An input of rows x cols. Strides of 0 broadcast one row, column or element of memory.
 template <class T>
 class input {
   public:
@@ -237,7 +237,7 @@ std::string wrong_elementwise(const problem& p, processor where) {
     const op operation = elementwise_operations()[static_cast<std::size_t>(p["function"])];
     const std::int64_t rows = p["rows"], cols = p["cols"];
     const auto seed = static_cast<std::uint64_t>(p["seed"]);
-    // Which input stands for each, and which the output is: none where it is the fourth.
+    // The input that is stored for each, and the one that the output overwrites: none if it is the fourth.
     const std::size_t sources[] = {0, p["y_is"] == 1 ? 0U : 1U, 2};
     const std::size_t wanted = operation == op::axpy ? 1
                                : p["in_place"] == 0  ? 3
@@ -279,7 +279,7 @@ void draw_elementwise(drawing& d, problem& p) {
     draw_matrices(d, p, {"x", "y", "z", "out"}, d.one_in(24) ? 1 << 19 : 1 << 16);
     for (const char* const shape : {"x_shape", "y_shape", "z_shape"})
         if (d.one_in(2)) p.set(shape, 0);
-    if (d.one_in(3)) p.set("values", d.integer(any_bits - 1, any_bits));  // special ones, or any
+    if (d.one_in(3)) p.set("values", d.integer(any_bits - 1, any_bits));  // special values, or any bits
     if (!d.one_in(8)) p.set("y_is", 0);
     if (d.one_in(2)) p.set("in_place", 0);
     p.set("range", d.one_of<std::int64_t>({1, 12, 40, 104, 750}));
@@ -309,7 +309,7 @@ std::string wrong_transpose(const problem& p, processor where) {
 void draw_transpose(drawing& d, problem& p) {
     draw_matrices(d, p, {"x", "y"}, 1 << 17);
     if (!d.one_in(24)) return;
-    // So many tiles that those of small elements are large ones.
+    // Enough tiles for small elements to have large ones.
     p.set("type", d.integer(1, 2));
     p.set("rows", d.integer(1500, 2600));
     p.set("cols", d.integer(1500, 2600));

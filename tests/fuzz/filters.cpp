@@ -11,7 +11,7 @@ namespace heddle::fuzz {
 namespace {
 
 const std::vector<std::string_view> pixel_types = {"f32", "f16", "u8", "u16"};
-constexpr float border_value = 3;  // which all types hold
+constexpr float border_value = 3;  // a value of all types
 
 template <class Result, class Function>
 Result with_pixel(std::int64_t type, Function f) {
@@ -21,7 +21,7 @@ Result with_pixel(std::int64_t type, Function f) {
     return f.template operator()<std::uint16_t>();
 }
 
-/// Left, top, right and bottom are what a region leaves out of the source.
+/// Left, top, right and bottom are the margins of a region in the source.
 std::vector<field> image_fields(std::vector<field> fields) {
     const std::vector<field> more = {
         {"border", 0, {"replicate", "reflect", "reflect_101", "wrap", "constant"}},
@@ -51,7 +51,7 @@ void draw_images(drawing& d, problem& p) {
     p.draw_words(d);
     for (const char* const word : {"source", "beside"})
         if (!d.one_in(4)) p.set(word, 0);
-    const bool is_huge = d.one_in(24);  // such a window, of a small image
+    const bool is_huge = d.one_in(24);  // a huge window of a small image
     const auto radius = [&] {
         return static_cast<std::int64_t>(d.log_uniform(1, is_huge ? 1300 : d.one_in(8) ? 60 : 18)) - 1;
     };
@@ -77,7 +77,7 @@ void draw_images(drawing& d, problem& p) {
         p.set("bottom", d.integer(0, p["height"] / 4));
     }
     const std::int64_t packet = 16, lie = d.integer(0, 3);
-    if (lie < 2) {  // rows at multiples of 16 bytes, and a part that begins there
+    if (lie < 2) {  // rows at multiples of 16 bytes, and a region that begins there
         p.set("left", p["left"] / packet * packet);
         const std::int64_t row = p["width"] * p["channels"],
                            to_row = row - (p["left"] + p["right"]) * p["channels"];
@@ -93,7 +93,7 @@ void draw_images(drawing& d, problem& p) {
     p.set("seed", d.integer(0, 1 << 30));
 }
 
-/// Integers are of all bits, or two values, squares of which have many sums near a half, or all at an end of their range.
+/// Integers of all bits; or two values in squares, with many sums near a half; or all at an end of their range.
 template <class T>
 std::vector<T> draw_pixels(values kind, std::int64_t count, std::uint64_t seed) {
     if constexpr (std::is_integral_v<T>) {
@@ -109,7 +109,7 @@ std::vector<T> draw_pixels(values kind, std::int64_t count, std::uint64_t seed) 
         return draw_for_windows<T>(kind, count, seed);
 }
 
-/// Images one after another, or the rows of all beside each other.
+/// Images one after another, or the rows of all images interleaved.
 lattice lie_apart(std::int64_t images, std::int64_t height, std::int64_t row, std::int64_t offset,
                   std::int64_t padding, bool beside) {
     lattice all = lie({images, height, row}, offset, padding, 1);
@@ -117,7 +117,7 @@ lattice lie_apart(std::int64_t images, std::int64_t height, std::int64_t row, st
     return all;
 }
 
-/// Images in memory, and what is computed of them.
+/// Images in memory, and their results.
 template <class From, class To = From>
 class images {
   public:
@@ -162,7 +162,7 @@ class images {
     }
 
     [[nodiscard]] std::int64_t source_of(std::int64_t image) const { return sources_ == count ? image : 0; }
-    /// A pixel of the source; of its border, where the row or the column is -1.
+    /// A pixel of the source, or of its border, where the row or the column is -1.
     [[nodiscard]] double pixel(std::int64_t image, std::int64_t row, std::int64_t col,
                                std::int64_t channel) const {
         if (row < 0 || col < 0) return static_cast<double>(border_value);
@@ -172,14 +172,14 @@ class images {
     [[nodiscard]] double at(std::int64_t image, std::int64_t y, std::int64_t x, std::int64_t channel) const {
         return pixel(image, inside(y, height), inside(x, width), channel);
     }
-    /// What stands for the places from `first` on, and for so many before and after them, along a line of n.
+    /// The source places for the places from `first` on, and for so many before and after them, along a line of n.
     [[nodiscard]] std::vector<std::int64_t> places(std::int64_t first, std::int64_t size, std::int64_t reach,
                                                    std::int64_t n) const {
         std::vector<std::int64_t> all;
         for (std::int64_t i = first - reach; i < first + size + reach; ++i) all.push_back(inside(i, n));
         return all;
     }
-    /// function(image, y, x, channel) of each pixel of the result, its place that in the source.
+    /// function(image, y, x, channel) for each pixel of the result, with its place in the source.
     template <class Function>
     void for_each(Function function) const {
         for (std::int64_t image = 0; image < count; ++image)
@@ -187,7 +187,7 @@ class images {
                 for (std::int64_t x = part.x; x < part.x + part.width; ++x)
                     for (std::int64_t c = 0; c < channels; ++c) function(image, y, x, c);
     }
-    /// run() is what is to write the destinations.
+    /// run() writes the destinations.
     template <class Run>
     [[nodiscard]] std::string wrong(const expectation& expected, Run run) {
         destination_.clear();
@@ -201,7 +201,7 @@ class images {
     double largest = static_cast<double>(border_value);  ///< of the magnitudes
 
   private:
-    /// The place that stands for one outside of 0 to n - 1; -1 where that is the constant.
+    /// The source place for one outside of 0 to n - 1; -1 for the constant border.
     [[nodiscard]] std::int64_t inside(std::int64_t i, std::int64_t n) const {
         while (i < 0 || i >= n) {
             if (kind_ == border::constant) return -1;
@@ -223,7 +223,7 @@ class images {
 
 enum class filter { convolution, box, blur };
 
-/// Sums along x and then along y. `extra` is what a rung's sums are off by, in levels.
+/// Sums along x and then along y. `extra` is the additional error of a rung's sums, in levels.
 template <class T>
 expectation convolved(const images<T>& of, const std::vector<double>& along_x,
                       const std::vector<double>& along_y, filter kind, double extra = 0) {
@@ -235,7 +235,7 @@ expectation convolved(const images<T>& of, const std::vector<double>& along_x,
     const double share = bounds::of_passes(nx, ny, kind != filter::convolution),
                  denormals = kind == filter::blur ? bounds::of_blurred_denormals(nx, ny, of.largest)
                                                   : bounds::of_denormals(nx, ny, weight_y, of.largest);
-    // Each row of the source along x, and last the constant's; and the same of magnitudes.
+    // The sums along x of each source row, the last that of the constant; then the same for magnitudes.
     const auto line_elements = static_cast<std::size_t>(of.part.width * of.channels);
     std::vector<double> sums(static_cast<std::size_t>(of.height + 1) * line_elements),
         magnitudes(sums.size());
@@ -275,7 +275,7 @@ expectation convolved(const images<T>& of, const std::vector<double>& along_x,
     return expected;
 }
 
-/// The weights of a Gaussian, but those that are 0 in float.
+/// The weights of a Gaussian, without those that are 0 in float.
 std::vector<double> gaussian(double sigma, std::int64_t radius) {
     std::vector<double> weights = bounds::gaussian(sigma, radius);
     while (static_cast<float>(weights.front()) == 0) {
@@ -359,7 +359,7 @@ std::string wrong_convolution(const problem& p, processor where) {
     const auto taps = [](std::int64_t radius) { return 2 * std::min<std::int64_t>(radius, 1000) + 1; };
     auto along_x = draw_values<float>(values::uniform, taps(p["radius_x"]), seed + 1),
          along_y = draw_values<float>(values::uniform, taps(p["radius_y"]), seed + 2);
-    along_x.front() = 0, along_y[along_y.size() / 2] = 0;  // they multiply too
+    along_x.front() = 0, along_y[along_y.size() / 2] = 0;  // zero taps multiply too
     images<float> of(p, where);
     if (!of.has_part()) return {};
     image_filter_options options;

@@ -50,7 +50,7 @@ std::string wrong_norm_gradient(const problem& p, processor where) {
     const std::int64_t rows = p["rows"], cols = p["cols"], wanted = p["wanted"];
     const bool is_layer = p["function"] == 0, has_gamma = p["gamma"] == 0;
     const norm_gradient_algorithm rung = rung_of(p, where, norm_gradient_algorithms());
-    // The words of wanted: all, dx, dgamma, dbeta, both columns, dx and dgamma.
+    // The values of `wanted`: all, dx, dgamma, dbeta, both columns, dx and dgamma.
     const bool wants_dx = wanted == 0 || wanted == 1 || wanted == 5;
     const bool wants_dgamma = wanted != 1 && wanted != 3;
     const bool wants_dbeta = is_layer && (wanted == 0 || wanted == 3 || wanted == 4);
@@ -88,7 +88,7 @@ std::string wrong_norm_gradient(const problem& p, processor where) {
         is_layer ? bounds::norm_operation::layer_norm : bounds::norm_operation::rms_norm, xs, gammas, dys,
         cols, epsilon,
         where == processor::cpu ? bounds::norm_depth_on_host : bounds::norm_gradient_depth(rung, cols));
-    // An infinity in dy makes its row of dx, and its column's dgamma, NaN or infinite: which of them rounding decides.
+    // An infinity in dy makes its row of dx, and its column's dgamma, NaN or infinite, depending on rounding.
     auto of_dx = wants_dx ? dx.read() : std::vector<T>{}, of_dgamma = wants_dgamma ? dgamma.read() : of_dx;
     const auto is_either = [](std::vector<double>& expected, std::vector<T>& actual, std::size_t at) {
         expected[at] = std::nan("");
@@ -156,7 +156,7 @@ std::string wrong_label_hits(const problem& p, processor where) {
     std::vector<double> expected;
     for (std::int64_t i = 0; i < rows; ++i) {
         const auto row = row_of(xs, i, cols);
-        std::size_t first = 0, last = 0;  // of the largest
+        std::size_t first = 0, last = 0;  // indices of the largest
         for (std::size_t j = 1; j < row.size(); ++j) {
             const bool is_nan = std::isnan(row[j]), is_largest_nan = std::isnan(row[first]);
             if (!is_largest_nan && (is_nan || row[j] > row[first]))
@@ -180,7 +180,7 @@ std::string wrong_label_hits(const problem& p, processor where) {
                      hits.damage(), x.change(), labels.change()});
 }
 
-/// Some have more rows than blocks and clusters go over at once.
+/// Some have more rows than blocks and clusters process at once.
 void draw_norm_gradient(drawing& d, problem& p) {
     draw_norm(d, p, {"x", "dy", "dx"});
     p.set("sum_step", d.integer(1, 3));

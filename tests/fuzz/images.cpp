@@ -9,8 +9,8 @@
 namespace heddle::fuzz {
 namespace {
 
-/// Windows: how far apart, and what lies around an image. Behind each pixel, row and image of the operand that is spaced there
-/// is a padding.
+/// The fields of windows: the distances, and the gaps around an image. The operand with gaps has padding behind each
+/// pixel, row and image.
 std::vector<field> window_fields(std::vector<field> fields) {
     const std::vector<field> more = {{"count"},          {"height"},
                                      {"width"},          {"window_height"},
@@ -25,15 +25,15 @@ std::vector<field> window_fields(std::vector<field> fields) {
     return fields;
 }
 
-/// In half of the problems something lies around the pixels, rows and images of a tensor.
+/// In half of the problems there are gaps around the pixels, rows and images of a tensor.
 void draw_gaps(drawing& d, problem& p, const std::string& prefix) {
     if (d.one_in(2)) return;
-    const bool in_packets = d.one_in(2);  // of 16 bytes, which some rungs ask for
+    const bool in_packets = d.one_in(2);  // of 16 bytes, as some rungs need
     for (const char* const gap : {"offset", "padding", "row_padding", "image_padding"})
         if (d.one_in(2)) p.set(prefix + gap, in_packets ? 8 * d.integer(1, 3) : d.integer(1, 9));
 }
 
-/// `products`: of each pixel, for each tap.
+/// `products`: those of each pixel, for each tap.
 void draw_windows(drawing& d, problem& p, std::int64_t channels, std::int64_t products) {
     const std::int64_t window = d.one_of<std::int64_t>({1, 2, 3, 3, 3, 5, 7});
     const auto other = [&] { return d.integer(1, d.one_in(4) ? 40 : 6); };
@@ -79,7 +79,7 @@ conv_padding padding_of(const problem& p) {
     return {p["top"], p["bottom"], p["left"], p["right"]};
 }
 
-/// Whether a window lies within the padded image, as it has to.
+/// Whether a window lies within the padded image, as it must.
 bool fits(const problem& p, std::int64_t window_height, std::int64_t window_width) {
     return window_height <= p["height"] + p["top"] + p["bottom"] &&
            window_width <= p["width"] + p["left"] + p["right"];
@@ -103,7 +103,7 @@ lattice lie_as(const problem& p, std::string_view name, std::initializer_list<st
     return is_spaced ? with_gaps(p, "", extents) : dense(extents);
 }
 
-/// Where element (image, y, x, channel) is among those of a tensor.
+/// The places of elements (image, y, x, channel) among those of a tensor.
 struct places {
     std::int64_t height, width, channels;
 
@@ -112,7 +112,7 @@ struct places {
     }
 };
 
-/// An element in a sum, and its magnitude among those that a bound is a share of.
+/// An element in a sum, and its magnitude in the sum of a bound.
 struct term {
     double value, magnitude;
 };
@@ -140,7 +140,7 @@ std::string wrong_conv(const problem& p, processor where) {
     if (!fits(p, (taps_y - 1) * geometry.dilation.y + 1, (taps_x - 1) * geometry.dilation.x + 1)) return {};
     if (rows * cols * count * outputs > 1 << 21 ||
         rows * cols * count * outputs * taps_y * taps_x * std::max<std::int64_t>(in, 1) > 1 << 25)
-        return {};  // too much for a reference
+        return {};  // too many terms for a reference
     const auto seed = static_cast<std::uint64_t>(p["seed"]);
     const auto kind = static_cast<values>(p["values"]);
     const auto xs = draw_for_windows<T>(kind, count * height * width * channels, seed);
@@ -244,7 +244,7 @@ std::string wrong_conv(const problem& p, processor where) {
                      scale.change(), residual.change()});
 }
 
-/// So many that there are more tiles than a GPU works on at once.
+/// Draws more tiles than a GPU works on at once.
 void draw_many_pixels(drawing& d, problem& p) {
     for (const char* const one :
          {"groups", "window_height", "window_width", "stride_y", "stride_x", "dilation_y", "dilation_x"})
@@ -265,7 +265,7 @@ void draw_conv(drawing& d, problem& p) {
     const std::string_view rung = p.word("rung");
     const bool has_tensor_cores = rung == "mma_sync" || rung == "wgmma" || rung == "persistent";
     const bool is_special = p.word("values") == "special";
-    if (is_special && p["activation"] > 1) p.set("activation", 1);  // others have their own of infinities
+    if (is_special && p["activation"] > 1) p.set("activation", 1);  // others treat infinities differently
     if (rung == "register_tiled") p.set("type", 0);
     if (rung == "wgmma" && p["type"] == 0) p.set("type", d.integer(1, 4));
     if (has_tensor_cores && p["type"] == 0) p.set("precision", 1);
@@ -358,12 +358,12 @@ std::string wrong_pool(const problem& p, processor where) {
 void draw_pool(drawing& d, problem& p) {
     p.draw_words(d);
     p.set("channels", draw_shape(d, 1, 512)[0]);
-    if (d.one_in(4)) {  // the largest of numbers that may be none
+    if (d.one_in(4)) {  // a maximum of infinities and NaN, too
         p.set("mode", 0);
         p.set("values", static_cast<std::int64_t>(values::special));
     }
     draw_windows(d, p, p["channels"], p["channels"]);
-    if (!d.one_in(4)) return;  // else each window is a whole image
+    if (!d.one_in(4)) return;  // otherwise each window is a whole image
     const auto shape = draw_shape(d, 2, (1 << 17) / std::max<std::int64_t>(p["channels"], 1));
     p.set("count", d.integer(0, 3));
     for (const char* const side : {"top", "bottom", "left", "right"}) p.set(side, 0);

@@ -66,8 +66,8 @@ void draw_linear(drawing& d, problem& p) {
 const matmul_activation activations_of_x[] = {matmul_activation::none, matmul_activation::relu,
                                               matmul_activation::sigmoid, matmul_activation::tanh};
 
-/// x is what the activation may have made; relu's may be anything. `separate` rounds sums to 16 bits: those
-/// that it multiplies with a slope stay small.
+/// x holds possible results of the activation; relu's may be any numbers. `separate` rounds sums to 16 bits, so sums
+/// that it multiplies by a slope stay small.
 template <class T>
 std::string wrong_linear_gradient(const problem& p, processor where) {
     const std::int64_t batch = p["batch"], in = p["in"], out = p["out"];

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-/// Matrices that each lie in memory as is drawn: the names of a matrix's fields begin with its own.
+/// Matrices with drawn layouts. The names of a matrix's fields begin with its own name.
 namespace heddle::fuzz {
 
 inline const std::vector<std::string_view> orders = {"rows", "columns"};

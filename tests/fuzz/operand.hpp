@@ -26,14 +26,14 @@
 #include <utility>
 #include <vector>
 
-/// What operations compute with: operands between canaries, their values, and when a result is right.
+/// The parts of operations: operands between canaries, their values, and the check of results.
 namespace heddle::fuzz {
 
 using bounds::smallest;
 using bounds::to_double;
 using bounds::unit_roundoff;
 
-/// On which all work of the GPU runs, copies too.
+/// The stream of all work on the GPU, copies too.
 inline const heddle::stream& stream() {
     static const heddle::stream of_all;
     return of_all;
@@ -42,17 +42,17 @@ inline const heddle::stream& stream() {
 inline const std::vector<std::string_view> floating_types = {"f32", "f64", "f16", "bf16"};
 inline const std::vector<std::string_view> single_types = {"f32", "f16", "bf16"};
 
-/// What the elements are drawn from.
+/// The kinds of element values.
 enum class values { uniform, integers, cancelling, spread, tiny, special };
 inline const std::vector<std::string_view> all_values = {"uniform", "integers", "cancelling",
                                                          "spread",  "tiny",     "special"};
-/// Those that are finite.
+/// The kinds whose values are finite.
 inline const std::vector<std::string_view> finite_values = {"uniform", "integers", "cancelling", "spread",
                                                             "tiny"};
 
-/// `count` elements. Integers are small: their products and sums are exact in float. Each of the cancelling ones has its
-/// negative beside it. Spread ones differ by factors of up to 2^24, tiny ones are denormal numbers too, and of the special
-/// ones one in 32 to one in 4096, by the seed, is NaN or infinite.
+/// `count` elements. Integers are small: their products and sums are exact in float. Each cancelling element has its
+/// negative beside it. Spread elements differ by factors of up to 2^24. Tiny elements include denormals. One special
+/// element in 32 to one in 4096, by the seed, is NaN or infinite.
 template <class T>
 std::vector<T> draw_values(values kind, std::int64_t count, std::uint64_t seed) {
     std::mt19937_64 generator(seed);
@@ -100,7 +100,7 @@ std::vector<T> draw_values(values kind, std::int64_t count, std::uint64_t seed) 
     return drawn;
 }
 
-/// The same, but that few are special, so that most windows have none.
+/// The same with few special elements, so that most windows have none.
 template <class T>
 std::vector<T> draw_for_windows(values kind, std::int64_t count, std::uint64_t seed) {
     std::vector<T> drawn = draw_values<T>(kind, count, seed);
@@ -111,12 +111,12 @@ std::vector<T> draw_for_windows(values kind, std::int64_t count, std::uint64_t s
     return drawn;
 }
 
-/// What tiny elements are multiplied by, so that products do not vanish.
+/// The kind of the other factor. Factors of tiny elements are large, so that products do not vanish.
 inline values beside(values kind) {
     return kind == values::tiny ? values::uniform : kind;
 }
 
-/// Up to four extents, the last innermost, and how many elements lie from one to the next along each.
+/// Up to four extents, the last innermost, and the distance in elements between neighbours along each.
 struct lattice {
     std::vector<std::int64_t> extents, strides;
     std::int64_t offset = 0;  ///< of the first, off an aligned address; at a page's end off any
@@ -126,7 +126,7 @@ struct lattice {
     }
 };
 
-/// Lines of the innermost extent with `step` from element to element and `padding` after each.
+/// Lines of the innermost extent, with `step` between elements and `padding` after each line.
 inline lattice lie(std::vector<std::int64_t> extents, std::int64_t offset, std::int64_t padding,
                    std::int64_t step) {
     std::vector<std::int64_t> strides(extents.size());
@@ -138,12 +138,13 @@ inline lattice lie(std::vector<std::int64_t> extents, std::int64_t offset, std::
     return {std::move(extents), std::move(strides), offset};
 }
 
-/// A lattice of elements in host or device memory. All else around and between them is poison, NaN where the type has it, and
-/// has to stay so. At an edge of pages there is nothing around them: what is read or written there is an illegal address.
+/// A lattice of elements in host or device memory. All memory around and between them is poison (NaN where the type
+/// has it) and must stay so. At an edge of pages there is no memory around them: reading or writing there is an
+/// illegal address.
 template <class T>
 class operand {
   public:
-    /// Every second lattice has numbers for elements at first: a NaN that is expected is not there already.
+    /// Every second lattice starts with numbers as elements, so that an expected NaN is not there already.
     operand(processor where, lattice lie) : operand(where, std::move(lie), nullptr) {}
     operand(processor where, lattice lie, const std::vector<T>& elements)
         : operand(where, std::move(lie), &elements) {}
@@ -160,7 +161,7 @@ class operand {
     [[nodiscard]] tensor_view<T> tensor() { return four<tensor_view<T>>(); }
     [[nodiscard]] filter_view<T> filters() { return four<filter_view<T>>(); }
 
-    /// All is as it was made.
+    /// Restores the initial state.
     void clear() { send(); }
 
     /// The elements, the innermost extent first, after all work of the device.
@@ -171,14 +172,14 @@ class operand {
         return elements;
     }
 
-    /// What was written that is no element; empty where nothing was.
+    /// The writes outside of elements; empty where there were none.
     std::string damage() {
         receive();
         std::vector<T> expected = image_;
         for_each([&](std::size_t at, std::size_t) { expected[at] = now_[at]; });
         return difference(expected, "was written outside of the view");
     }
-    /// What has changed at all, of an operand that is only read.
+    /// Any change at all, in an operand that is only read.
     std::string change() {
         receive();
         return difference(image_, "was changed, which is only read");
@@ -260,13 +261,13 @@ class operand {
     std::int64_t canaries_ = where_ == processor::cpu || where_ == processor::gpu ? 256 : 0;
     device_buffer<T> memory_;
     std::optional<test::mapped_buffer> pages_;
-    std::vector<T> image_;  ///< what was sent
-    std::vector<T> now_;    ///< what is there, where that is host memory, or was read last
+    std::vector<T> image_;  ///< as it was sent
+    std::vector<T> now_;    ///< the present values in host memory, or as last read
     T* device_ = nullptr;
 };
 
-/// Whether a result is within `bound` of what is expected. NaN is right for NaN alone; what may be beyond the type's
-/// largest number may be infinite.
+/// Whether a result is within `bound` of the expected value. NaN is right for NaN alone. A value that may exceed the
+/// type's largest number may be infinite.
 template <class T>
 bool is_right(T actual_element, double expected, double bound) {
     const double actual = to_double(actual_element);
@@ -282,7 +283,7 @@ bool is_right(T actual_element, double expected, double bound) {
     }
 }
 
-/// What is wrong with results, of which expected(i) and bound(i) tell; empty where nothing is.
+/// Describes the wrong results, given expected(i) and bound(i); empty where all are right.
 template <class T, class Expected, class Bound>
 std::string mismatch(std::string_view name, const std::vector<T>& actual, Expected expected, Bound bound) {
     for (std::size_t i = 0; i < actual.size(); ++i) {
@@ -294,7 +295,7 @@ std::string mismatch(std::string_view name, const std::vector<T>& actual, Expect
     return {};
 }
 
-/// The first that is not empty.
+/// The first text that is not empty.
 inline std::string first_of(std::initializer_list<std::string> found) {
     const auto at = std::ranges::find_if(found, [](const std::string& text) { return !text.empty(); });
     return at == found.end() ? std::string() : *at;

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-/// What the files of operations share. Each operation is made by a function of its file; operations.cpp lists them.
+/// The functions that the files of operations share. Each operation is made in its file; operations.cpp lists them.
 namespace heddle::fuzz {
 
 /// The names of an operation's rungs, `automatic` first.
@@ -27,7 +27,7 @@ std::vector<std::string_view> rung_words(std::span<const Algorithm> algorithms) 
 }
 
 /// The rung that a problem names; on the CPU there is one.
-/// @throws unsupported  it is another type's
+/// @throws unsupported  the rung is that of another type
 template <class Algorithm>
 Algorithm rung_of(const problem& p, processor where, std::span<const Algorithm> algorithms) {
     if (where == processor::cpu || p["rung"] == 0) return Algorithm::automatic;
@@ -38,13 +38,12 @@ Algorithm rung_of(const problem& p, processor where, std::span<const Algorithm> 
     return *found;
 }
 
-/// What is wrong with a rung as its plan chooses, or with one of its kernels.
-/// wrong(kernel) says it of each that takes the problem.
-/// @throws unsupported  the plan finds none
+/// The error of a rung as its plan chooses, or of one of its kernels. wrong(kernel) checks a kernel.
+/// @throws unsupported  the plan finds no kernel
 template <class Wrong>
 std::string wrong_of_plans(std::span<const std::string_view> kernels, Wrong wrong) {
     std::string found = wrong(std::string_view());
-    if (kernels.size() < 2) return found;  // the plan had no choice
+    if (kernels.size() < 2) return found;  // there is one kernel at most
     for (std::size_t i = 0; i < kernels.size() && found.empty(); ++i) try {
             found = wrong(kernels[i]);
             if (!found.empty()) found = fmt::format("{}: {}", kernels[i], found);
@@ -53,7 +52,7 @@ std::string wrong_of_plans(std::span<const std::string_view> kernels, Wrong wron
     return found;
 }
 
-/// Calls f.operator()<T>() with the type of this place in single_types.
+/// Calls f.operator()<T>() with the type at this index of single_types.
 template <class Result, class Function>
 Result with_single(std::int64_t type, Function f) {
     if (type == 0) return f.template operator()<float>();

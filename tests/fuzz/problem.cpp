@@ -128,7 +128,7 @@ problem simplified(const problem& p, const std::function<bool(const problem&)>& 
                 return has_changed = true;
             };
             if (take(simplest)) continue;
-            // Steps towards the simplest, none of which passes it.
+            // Halves the steps towards the simplest value, and never passes it.
             for (std::int64_t step = (best.values_[at] - simplest) / 2; step != 0; step /= 2)
                 while (std::abs(best.values_[at] - simplest) >= std::abs(step) &&
                        take(best.values_[at] - step)) {

@@ -9,17 +9,17 @@
 #include <string_view>
 #include <vector>
 
-/// Problems of every operation that follow from a seed, are told by one line, and become simpler while they fail. Pure.
+/// Problems of every operation. Each follows from a seed, prints as one line, and is simplified while it fails. Pure.
 namespace heddle::fuzz {
 
-/// A number of a problem. Where it has words, it is the place of one among them.
+/// A number of a problem. A field with words has the index of one of them.
 struct field {
     std::string name;
     std::int64_t simplest = 1;
     std::vector<std::string_view> words = {};
 };
 
-/// On a GPU operands are among others, or each has pages of its own, and begins or ends where they do.
+/// On a GPU, operands are in common memory, or each has pages of its own and begins or ends at their edge.
 enum class processor { cpu, gpu, gpu_page_begin, gpu_page_end };
 
 class problem;
@@ -29,10 +29,10 @@ struct operation {
     std::string_view name;
     std::vector<field> fields;
     void (*draw)(drawing&, problem&);
-    /// What is wrong with what heddle computes; empty where nothing is.
-    /// @throws heddle::unsupported  the rung that is asked for cannot do it
+    /// Describes the errors of heddle's results; empty where there are none.
+    /// @throws heddle::unsupported  the requested rung cannot run it
     std::string (*wrong)(const problem&, processor);
-    /// So many times as many problems as of others are drawn: there are more kernels.
+    /// The factor of the number of drawn problems, for operations with more kernels.
     std::uint64_t times = 1;
 };
 
@@ -43,13 +43,13 @@ class problem {
 
     [[nodiscard]] std::int64_t operator[](std::string_view field) const;
     [[nodiscard]] bool has(std::string_view field) const;
-    /// Outside of its words, or below zero, it is brought to the nearest that is allowed.
+    /// Clamps the value to the field's words, or to zero or more.
     void set(std::string_view field, std::int64_t value);
-    /// The word that the field's value stands for.
+    /// The word at the field's value.
     [[nodiscard]] std::string_view word(std::string_view field) const;
-    /// One of the field's words.
+    /// Draws one of the field's words.
     void draw_word(std::string_view field, drawing& d);
-    /// The same of all fields that have words. Half of the rungs are the first, which is `automatic`.
+    /// The same for all fields with words. Half of the rungs are the first, `automatic`.
     void draw_words(drawing& d);
 
     [[nodiscard]] const operation& of() const { return *of_; }
@@ -64,24 +64,24 @@ class problem {
     std::vector<std::int64_t> values_;
 };
 
-/// As "scan type=f32 size=17 x_step=2": what is as simple as can be is left out.
+/// As "scan type=f32 size=17 x_step=2". Fields with their simplest value are left out.
 std::string to_string(const problem& p);
 
 std::span<const operation> operations();
-/// Null where there is none of this name.
+/// Null if no operation has this name.
 const operation* operation_named(std::string_view name);
 
-/// The problem that to_string() wrote.
+/// The inverse of to_string().
 /// @throws std::invalid_argument  there is no such operation, field or word
 problem parse_problem(std::string_view text);
 
 problem draw_problem(const operation& of, std::uint64_t seed, std::uint64_t index);
 
-/// A simpler problem that fails too: each number as near to its simplest as it may be.
+/// A simpler problem that fails too, with each number as near to its simplest value as possible.
 problem simplified(const problem& p, const std::function<bool(const problem&)>& fails);
 
-/// Extents whose product is at most `most`: a third of all as users have them, but for a change by one; a third odd; a
-/// third anything, zero too.
+/// Extents with a product of at most `most`. A third of all are users' shapes, changed by up to one; a third are odd;
+/// a third are any, also zero.
 std::vector<std::int64_t> draw_shape(drawing& d, std::size_t count, std::int64_t most);
 
 }  // namespace heddle::fuzz

@@ -17,7 +17,7 @@ std::vector<double> norms_of_rows(const std::vector<T>& by_rows, std::int64_t ro
     return norms;
 }
 
-/// Some rows of a matrix, each `step` after the one before.
+/// Some rows of a matrix, `step` apart.
 template <class T>
 std::vector<T> rows_of(const std::vector<T>& all, std::int64_t rows, std::int64_t cols, std::int64_t first,
                        std::int64_t step) {
@@ -27,15 +27,15 @@ std::vector<T> rows_of(const std::vector<T>& all, std::int64_t rows, std::int64_
     return some;
 }
 
-/// C holds NaN where beta is 0, and A and B where nothing is multiplied: they are not read. Of large products
-/// some rows of C are compared.
+/// Where beta is 0, C holds NaN, and where nothing is multiplied, A and B do: they are not read. For large products,
+/// only some rows of C are compared.
 template <class In, class Out>
 std::string wrong_matmul(const problem& p, processor where) {
     const std::int64_t m = p["m"], n = p["n"], k = p["k"];
     const auto seed = static_cast<std::uint64_t>(p["seed"]);
     auto kind = static_cast<values>(p["values"]);
     const float nan = std::nanf("");
-    // There is no product for alpha to scale where k is 0.
+    // Where k is 0, there is no product for alpha to scale.
     const float alpha = k == 0 ? nan : factor_of[p["alpha"]], beta = factor_of[(p["beta"] + 1) % 4];
     const bool multiplies = k > 0 && alpha != 0;
     matmul_options options = options_of<In>(p, where, alpha, beta);
@@ -133,7 +133,7 @@ std::string wrong_matmul(const problem& p, processor where) {
                      residual.change()});
 }
 
-/// Calls f.operator()<In, Out>() with the types of this place.
+/// Calls f.operator()<In, Out>() with the types at this index.
 template <class Function>
 std::string with_types(std::int64_t type, Function f) {
     switch (type) {
@@ -176,7 +176,7 @@ void draw_matmul(drawing& d, problem& p) {
     p.set("seed", d.integer(0, 1 << 30));
 }
 
-/// Such matrices one after another, or one for all.
+/// Such matrices one after another, or one shared by all products.
 lattice batch_of(const lattice& one, std::int64_t count, std::int64_t gap) {
     const std::int64_t span =
         std::max({one.extents[0] * one.strides[0], one.extents[1] * one.strides[1], std::int64_t{1}});
@@ -184,7 +184,7 @@ lattice batch_of(const lattice& one, std::int64_t count, std::int64_t gap) {
         {count, one.extents[0], one.extents[1]}, {span + gap, one.strides[0], one.strides[1]}, one.offset};
 }
 
-/// What is right of products without an epilogue, one after another.
+/// The expected results of products without an epilogue, one after another.
 struct products {
     std::vector<double> expected, bounds;
 
@@ -248,7 +248,7 @@ std::string wrong_batched_matmul(const problem& p, processor where) {
     return first_of({right.mismatch(c.read()), fault, c.damage(), a.change(), b.change()});
 }
 
-/// So many products of a shape, or fewer: large batches of small ones, and small ones of large.
+/// At most so many products of a shape: large batches of small products, and small batches of large ones.
 std::int64_t fitting_count(std::int64_t most, const std::vector<std::int64_t>& shape) {
     constexpr std::int64_t most_elements = 1 << 20;
     const std::int64_t elements = shape[0] * shape[1] + (shape[0] + shape[1]) * shape[2];
@@ -260,7 +260,7 @@ void draw_batched_matmul(drawing& d, problem& p) {
     p.draw_word("values", d);
     std::int64_t count = d.one_in(16) ? 0 : draw_length(d, 1, 160);
     auto shape = draw_product(d, (1 << 21) / std::max<std::int64_t>(count, 1));
-    if (d.one_in(32)) {  // more than a grid is deep
+    if (d.one_in(32)) {  // more than the depth of a grid
         count = d.integer(65536, 66000);
         shape = {d.integer(1, 4), d.integer(1, 4), d.integer(1, 5)};
     }
@@ -297,8 +297,7 @@ struct one_of_list {
           c(where, matrix_of(p, "c", m, n), cs) {}
 };
 
-/// The first product is as large as the problem says, those after it are smaller, and each lies in its own
-/// way.
+/// The first product has the problem's shape; those after it are smaller. Each has a layout of its own.
 template <class In, class Out>
 std::string wrong_matmul_list(const problem& p, processor where) {
     const auto seed = static_cast<std::uint64_t>(p["seed"]);
@@ -346,7 +345,7 @@ void draw_matmul_list(drawing& d, problem& p) {
     draw_rung(d, p, "m", "n");
     const std::int64_t m = p["m"], n = p["n"], k = p["k"];
     draw_matrices(d, p, {{"a", m, k}, {"b", k, n}, {"c", m, n}});
-    if (d.one_in(2)) p.set("rung", 0);  // which does many in a launch
+    if (d.one_in(2)) p.set("rung", 0);  // many products in one launch
     for (const char* const word : {"alpha", "beta"})
         if (d.one_in(2)) p.draw_word(word, d);
     draw_plan(d, p);
@@ -386,7 +385,7 @@ operation matmul_cases() {
 }
 
 operation batched_matmul_cases() {
-    // Those that take batches.
+    // The rungs that take batches.
     const std::vector<std::string_view> rungs = {
         "automatic",         "naive",    "wmma",   "mma_sync",   "persistent",
         "cluster_multicast", "stream_k", "vector", "warp_tiled", "pipelined",

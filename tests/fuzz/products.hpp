@@ -18,7 +18,7 @@
 #include <type_traits>
 #include <vector>
 
-/// What operations that multiply matrices share: how these lie, plans, scratch memory, and what is right.
+/// The common parts of operations that multiply matrices: layouts, plans, scratch memory, and expected results.
 namespace heddle::fuzz {
 
 using bounds::activated;
@@ -36,7 +36,7 @@ struct named_matrix {
     std::int64_t rows, cols;
 };
 
-/// In two of three problems lines begin at multiples of 16 bytes, which some rungs ask for: of the first two
+/// In two of three problems, lines begin at multiples of 16 bytes, as some rungs need: those of the first two
 /// matrices, A and B, and of half of the others.
 inline void draw_matrices(drawing& d, problem& p, const std::vector<named_matrix>& matrices) {
     constexpr std::int64_t packet = 8;
@@ -60,10 +60,10 @@ inline std::int64_t draw_length(drawing& d, double low, double high) {
     return static_cast<std::int64_t>(d.log_uniform(low, high));
 }
 
-/// More elements of C than tiles of 128 x 128 that a GPU works on at once.
+/// More elements of C than the tiles of 128 x 128 that a GPU works on at once have.
 inline constexpr std::int64_t elements_of_many_tiles = 2'200'000;
 
-/// m, n and k: any; beside tiles; a line; a short side; long sums, which are shared out; and a C of many tiles.
+/// m, n and k: any; beside tiles; a line; a short side; long sums, which are split; and a C of many tiles.
 inline std::vector<std::int64_t> draw_product(drawing& d, std::int64_t most) {
     const auto beside = [&] {
         const std::int64_t tile = std::int64_t{16} << d.index(5), tiles = d.integer(1, 2);
@@ -119,7 +119,7 @@ inline void set_shape(problem& p, std::initializer_list<const char*> extents,
     for (const char* const extent : extents) p.set(extent, shape[i++]);
 }
 
-/// Three of four times one of the type's. `vector` and `skinny` get the short side that they ask for.
+/// In three of four cases a rung of the type. `vector` and `skinny` get the short side that they need.
 inline void draw_rung(drawing& d, problem& p, const char* rows, const char* cols) {
     if (d.one_in(4)) return;
     const auto rungs = matmul_algorithms(p["type"] == 0 ? element_type::f32 : element_type::f16);
@@ -133,24 +133,24 @@ inline void draw_rung(drawing& d, problem& p, const char* rows, const char* cols
     if (rung == matmul_algorithm::skinny) p.set(side, std::min<std::int64_t>(p[side], d.integer(1, 64)));
 }
 
-/// Where there are many tiles, a kernel of the rung is asked for, and more often something is added to C.
+/// With many tiles, a kernel of the rung is requested, and C is added to more often.
 inline void draw_plan(drawing& d, problem& p) {
     p.draw_word("scratch", d);
     if (p["type"] == 0 && d.one_in(3)) p.draw_word("precision", d);
     const bool has_many_tiles = p.has("kernel") && p["m"] * p["n"] > elements_of_many_tiles;
     if (has_many_tiles && d.one_in(4)) p.set("beta", d.integer(1, 3));
-    constexpr std::int64_t most = 36;  // a multiple of most counts of kernels, which are drawn alike
+    constexpr std::int64_t most = 36;  // a multiple of most kernel counts, so that kernels are drawn equally
     if (p.has("kernel") && (has_many_tiles || d.one_in(2))) p.set("kernel", d.integer(1, most));
 }
 
-/// What options of all products have.
+/// The common options of all products.
 template <class Options>
 void set_plan(const problem& p, Options& options) {
     options.precision = precision_of[p["precision"]];
     options.scratch = p.word("scratch") == "none" ? scratch::none : scratch::pool;
 }
 
-/// The kernels of the rung are counted through, from 1 on, and begin again.
+/// Counts through the kernels of the rung, from 1 on, and then begins again.
 template <class In>
 matmul_options options_of(const problem& p, processor where, float alpha, float beta) {
     matmul_options options{
@@ -163,7 +163,7 @@ matmul_options options_of(const problem& p, processor where, float alpha, float 
     return options;
 }
 
-/// As drawn, but few of the special ones: most sums are numbers.
+/// As drawn, with few special elements: most sums are numbers.
 template <class T>
 std::vector<T> draw_terms(values kind, std::int64_t count, std::uint64_t seed) {
     if (kind != values::special) return draw_values<T>(kind, count, seed);
@@ -175,7 +175,7 @@ std::vector<T> draw_terms(values kind, std::int64_t count, std::uint64_t seed) {
     return drawn;
 }
 
-/// What additions of a product of k terms may be off by, beside the sum of their magnitudes.
+/// The error of the additions in a product of k terms, as a share of the sum of their magnitudes.
 template <class In>
 double error_of_products(std::int64_t k, processor where, matmul_algorithm rung = matmul_algorithm::automatic,
                          precision wanted = precision::fp32) {
@@ -197,7 +197,7 @@ bool may_be_fp16x3(processor where, const matmul_options& options) {
             (options.algorithm == automatic && options.precision == precision::fp32_normwise));
 }
 
-/// What a result may be off by.
+/// The error bound of a result.
 template <class Out>
 double error_of_result(const approximate& result) {
     return bounds::stored_as<Out>(result) + 0x1p-126;
@@ -257,7 +257,7 @@ inline std::vector<std::string_view> all_rungs() {
         if (std::ranges::find(words, word) == words.end()) words.push_back(word);
     return words;
 }
-/// But for fp16x3, whose bound is one of norms.
+/// Without fp16x3, whose bound is one of norms.
 inline std::vector<std::string_view> rungs_without_norms() {
     std::vector<std::string_view> words = all_rungs();
     std::erase(words, to_string(matmul_algorithm::fp16x3));

@@ -150,7 +150,7 @@ std::string wrong_matrix_reduce(const problem& p, processor where) {
         }
         for (std::int64_t i = 0; i < length; ++i) squares += (element(i) - sum / n) * (element(i) - sum / n);
         if (kind == sum_) expected.add(sum, of_sums(depth) * magnitudes);
-        // A division more, by a length that was rounded to float.
+        // One more division, by a length that was rounded to float.
         if (kind == mean_) expected.add(sum / n, of_sums(depth + 3) * magnitudes / n + smallest<float>());
         if (kind == max_) expected.add(largest, 0);
         if (kind == min_) expected.add(least, 0);
@@ -165,7 +165,7 @@ std::string wrong_matrix_reduce(const problem& p, processor where) {
     return first_of({wrong, y.damage(), extremes.damage(), places.damage(), scratch.damage(), x.change()});
 }
 
-/// Some have lines that blocks share.
+/// Some have lines that several blocks share.
 void draw_matrix_reduce(drawing& d, problem& p) {
     draw_matrix(d, p);
     if (d.one_in(5)) {
@@ -175,7 +175,7 @@ void draw_matrix_reduce(drawing& d, problem& p) {
         p.set("rows", is_wide ? few : many);
         p.set("cols", is_wide ? many : few);
     }
-    if (p.word("lines") == "columns" && d.one_in(40)) {  // more strips of them than tickets
+    if (p.word("lines") == "columns" && d.one_in(40)) {  // more strips than tickets
         p.set("rows", d.integer(64, 80));
         p.set("cols", d.integer(32769, 33792));
         p.set("order", 0);

@@ -5,7 +5,7 @@
 
 #include <bit>
 
-/// What operations on the rows of matrices share.
+/// The common parts of operations on the rows of matrices.
 namespace heddle::fuzz {
 
 using bounds::u;
@@ -29,7 +29,7 @@ inline void draw_matrix(drawing& d, problem& p) {
     p.draw_words(d);
 }
 
-/// Log-uniform; half are beside a power of two, or thrice one: what lanes, blocks, clusters and tiles hold.
+/// Log-uniform; half are beside a power of two, or three times one, as lanes, blocks, clusters and tiles hold.
 inline std::int64_t draw_extent(drawing& d, std::int64_t most) {
     const auto drawn = static_cast<std::int64_t>(d.log_uniform(1, static_cast<double>(most) + 1));
     if (drawn < 2 || d.one_in(2)) return drawn;
@@ -44,8 +44,8 @@ inline std::vector<field> row_fields(std::initializer_list<std::string> matrices
     return fields_of(matrices, std::move(fields));
 }
 
-/// Each kind of plan, of rows from a lane's to one that no cluster holds, is drawn as often as another; some have a long row
-/// for each multiprocessor, all dense. Of the others a third have all matrices dense, and a third all row by row.
+/// Each kind of plan is drawn equally often, from rows for a lane to rows that no cluster holds. Some have a long row
+/// for each multiprocessor, all dense. A third of the others have dense matrices, and a third row-major ones.
 inline void draw_rows(drawing& d, problem& p, std::initializer_list<const char*> matrices,
                       std::int64_t longest = 1 << 19) {
     p.draw_words(d);
@@ -69,7 +69,7 @@ inline void draw_rows(drawing& d, problem& p, std::initializer_list<const char*>
     p.set("seed", d.integer(0, 1 << 30));
 }
 
-/// The same with vectors of an element for each row, or each column.
+/// The same with vectors of one element for each row, or each column.
 inline std::vector<field> row_fields(std::initializer_list<std::string> matrices,
                                      std::initializer_list<std::string> vectors, std::vector<field> fields) {
     for (const std::string& vector : vectors) {
@@ -92,8 +92,8 @@ inline lattice vector_of(const problem& p, const std::string& vector, std::int64
 inline const std::vector<std::string_view> values_of_rows = {"uniform", "integers", "cancelling", "spread",
                                                              "tiny",    "special",  "extreme"};
 
-/// Extreme rows are of one number, have it in each third place, fall to what underflows, or are as any; up to two elements are
-/// others. Many are equal, and many are infinite.
+/// Extreme rows are one number, or have it at each third place, or fall to underflow, or are random; up to two
+/// elements are others. Many elements are equal, and many are infinite.
 template <class T>
 std::vector<T> draw_row_values(const problem& p, std::uint64_t seed) {
     const std::int64_t rows = p["rows"], cols = p["cols"];
@@ -120,8 +120,8 @@ std::vector<T> draw_row_values(const problem& p, std::uint64_t seed) {
     return drawn;
 }
 
-/// What norms and their gradients share. Around a centre a variance that is a difference of squares is lost; tiny values are
-/// all equal there.
+/// The fields that norms and their gradients share. Around a centre, a variance that is a difference of squares is
+/// lost. Tiny values are all equal there.
 inline std::vector<field> norm_fields(std::initializer_list<std::string> matrices,
                                       std::vector<std::string_view> epsilons, std::vector<field> fields) {
     fields.insert(fields.end(), {{"epsilon", 0, std::move(epsilons)}, {"centre", 0, {"0", "100", "-1000"}}});
@@ -152,7 +152,7 @@ std::vector<T> draw_norm_values(const problem& p, std::uint64_t seed) {
 inline lattice matrix_of(const problem& p) {
     return lie({p["rows"], p["cols"]}, p["offset"], p["padding"], p["step"]);
 }
-/// Its lines are the matrix's rows, or its columns.
+/// The lines are the matrix's rows, or its columns.
 inline lattice ordered_matrix(const problem& p) {
     if (p.word("order") == "row_major") return matrix_of(p);
     const lattice turned = lie({p["cols"], p["rows"]}, p["offset"], p["padding"], p["step"]);
@@ -174,7 +174,7 @@ std::vector<double> row_of(const std::vector<T>& elements, std::int64_t row, std
     return result;
 }
 
-/// What a result and its bound are in each place of a matrix.
+/// The expected result and its bound at each place of a matrix.
 struct expectation {
     std::vector<double> values, bounds;
 

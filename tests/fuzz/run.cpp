@@ -10,8 +10,8 @@
 namespace heddle::fuzz {
 namespace {
 
-/// Whether a rung that is named may not be able to do what was drawn, or one that needs scratch memory has none. All else can
-/// be done.
+/// Whether a named rung may be unable to run the drawn problem, or lacks the scratch memory that it needs. All other
+/// calls can run.
 bool may_be_refused(const problem& p, processor where) {
     const bool is_named = p.has("rung") && p["rung"] > 0;
     return where != processor::cpu && (is_named || (p.has("scratch") && p.word("scratch") == "none"));
@@ -33,12 +33,12 @@ outcome tried(const problem& p, processor where) {
 outcome run(const problem& p, processor where) {
     outcome found = tried(p, where);
     found.repeated = to_string(p);
-    // An illegal address ends all work of the process: it would seem that simpler problems fail too.
+    // After an illegal address all work of the process fails, and simpler problems would seem to fail too.
     if (found.wrong.empty() || (where != processor::cpu && cudaDeviceSynchronize() != cudaSuccess))
         return found;
     const problem simplest =
         simplified(p, [where](const problem& other) { return !tried(other, where).wrong.empty(); });
-    // What a fault of order gives is wrong at times.
+    // An error of synchronisation shows only sometimes.
     const std::string again = tried(simplest, where).wrong;
     if (again.empty()) {
         found.wrong += ", but not each time";

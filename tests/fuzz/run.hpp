@@ -6,15 +6,15 @@
 
 namespace heddle::fuzz {
 
-/// What became of a problem.
+/// The outcome of a problem.
 struct outcome {
     std::string wrong = {};   ///< empty where nothing is
-    bool is_refused = false;  ///< the rung that was drawn cannot do it
-    /// As to_string() writes it: the simplest problem that is wrong too, or this one where none is or could be tried.
+    bool is_refused = false;  ///< the drawn rung cannot run it
+    /// The simplest problem that is wrong too, in the form of to_string(). This one if none is known.
     std::string repeated = {};
 };
 
-/// Runs a problem, and where it is wrong makes it simpler. One that is wrong once counts, whatever it gives the next time.
+/// Runs a problem, and simplifies it where it is wrong. One wrong run counts, even if the next is right.
 outcome run(const problem& p, processor where);
 
 }  // namespace heddle::fuzz

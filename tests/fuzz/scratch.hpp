@@ -14,8 +14,8 @@ namespace heddle::fuzz {
 
 inline const field scratch_field = {"scratch", 0, {"pool", "given", "none"}};
 
-/// Where a call of the GPU takes scratch memory. What is given has no more than the bytes that are asked for: zeros
-/// for the tickets, and behind them what another operation may have left.
+/// The source of scratch memory for a call of the GPU. A workspace has no more than the requested bytes: zeros for
+/// the tickets, then data that another operation may have left.
 class scratch_memory {
   public:
     scratch_memory(const problem& p, processor where, std::int64_t bytes)
@@ -28,7 +28,7 @@ class scratch_memory {
         if (kind_ == 1) options.workspace = {reinterpret_cast<std::byte*>(words_.data()), bytes_};
         if (kind_ == 2) options.scratch = scratch::none;
     }
-    /// Empty where it was written inside alone, and is ready for the next call.
+    /// Empty if only the workspace was written and it is ready for the next call.
     std::string damage() {
         const auto words = words_.read();
         const auto tickets = std::span(words).first(std::min(words.size(), ticket_words));
@@ -52,7 +52,7 @@ class scratch_memory {
     operand<std::int64_t> words_;
 };
 
-/// Calls run(), with the scratch memory that the problem asks for. What is wrong with what it leaves there.
+/// Calls run() with the scratch memory of the problem. Describes the errors that it leaves there.
 template <class Options, class Bytes, class Run>
 std::string run_in_memory(const problem& p, processor where, Options& options, Bytes bytes, Run run) {
     scratch_memory scratch(p, where, p["scratch"] == 1 ? bytes() : 0);

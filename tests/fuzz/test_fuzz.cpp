@@ -15,7 +15,7 @@
 
 namespace heddle::fuzz {
 
-/// For GoogleTest: not its address, which is another in each run.
+/// For GoogleTest, which would print the address, another one in each run.
 static void PrintTo(const operation* of, std::ostream* to) {
     *to << of->name;
 }
@@ -35,8 +35,8 @@ std::vector<std::string_view> words_of(const operation& of, std::string_view nam
     return found == of.fields.end() ? std::vector<std::string_view>{} : found->words;
 }
 
-/// Some problems of an operation, the smaller ones first, so that sanitizers come to an end; but the smallest fourth, of which
-/// many have no elements, is last.
+/// Some problems of an operation, the smaller ones first, so that sanitizers come to an end. The smallest fourth,
+/// many of them without elements, is last.
 std::vector<problem> small_problems(const operation& of) {
     constexpr std::uint64_t drawn = 300;
     std::vector<problem> all;
@@ -56,7 +56,7 @@ std::vector<problem> small_problems(const operation& of) {
 
 class drawn_problems : public testing::TestWithParam<const operation*> {
   protected:
-    /// Whether there is what the problems run on. Where there is no GPU the test is skipped, or fails where one is required.
+    /// Whether the processor of the problems exists. Without a GPU the test is skipped, or fails where one is required.
     static bool is_there(processor where) {
         const std::string reason = where == processor::cpu ? "" : test::why_no_gpu();
         [&] {
@@ -86,7 +86,7 @@ class drawn_problems : public testing::TestWithParam<const operation*> {
         }
     }
 
-    /// Every rung on every type that it takes, by one problem each.
+    /// Runs every rung on every type that it takes, by one problem each.
     static void check_every_rung(processor where) {
         if (!is_there(where)) return;
         const std::size_t types = std::max<std::size_t>(words_of(*GetParam(), "type").size(), 1);

@@ -19,8 +19,8 @@ using bounds::weight_and_moments;
 
 enum { sgd_, momentum_, nesterov_, adam_, adamw_ };
 
-/// A parameter in memory, cut to pieces that are parameters of a list. All arrays begin `offset` elements off an aligned
-/// address, or each another number, or one is astray.
+/// A parameter in memory, cut into pieces that are the parameters of a list. All arrays begin `offset` elements off
+/// an aligned address, or each at another offset, or one at another.
 template <class T, class Gradient>
 struct drawn_parameter {
     std::vector<float> weights, firsts, seconds;
@@ -168,7 +168,7 @@ std::string wrong_optimizer(const problem& p, processor where) {
     return first_of({wrong, norm_there.change(), rate_there.change(), step_there.change()});
 }
 
-/// What is wrong with elements that are to be the bits of others; one NaN is as good as another.
+/// The error of elements that must have the bits of others; all NaNs are equal.
 template <class T>
 std::string difference(std::string_view name, const std::vector<T>& actual, const std::vector<T>& expected) {
     for (std::size_t i = 0; i < actual.size(); ++i)
@@ -237,7 +237,7 @@ void draw_list(drawing& d, problem& p) {
     p.set("third", parameters > 2 ? size() : 0);
     if (p.has("clip") && d.one_in(2)) p.set("clip", 1);
     if (p.has("scratch") && d.one_in(8)) p.set("size", p["size"] * d.integer(1, 64));
-    // Some lists are longer than a launch has.
+    // Some lists are longer than those of one launch.
     p.set("pieces", d.one_in(2) ? 1 : d.one_in(2) ? d.integer(2, 20) : d.integer(150, 600));
     p.set("offset", d.one_in(2) ? 0 : d.integer(1, 7));
     if (p.has("step")) p.set("step", static_cast<std::int64_t>(d.log_uniform(1, 3000)));
@@ -253,8 +253,8 @@ std::string with_gradients(std::int64_t type, Function f) {
     return f.template operator()<bfloat16, float>();
 }
 
-/// The generator of a problem: its numbers may begin behind others, their places may begin again at 0, and the
-/// number of a block of four, or of two doubles, may pass 32 bits.
+/// The generator of a problem. Its numbers may begin behind others, and its places may wrap to 0. The number of a
+/// block, of four words or two doubles, may exceed 32 bits.
 philox generator_of(const problem& p) {
     const auto start = static_cast<std::uint64_t>(p["start"]);
     const std::uint64_t begins[] = {start, 0 - start, (1ULL << 34) - start, (1ULL << 33) - start};
@@ -283,7 +283,7 @@ std::vector<field> random_fields(std::vector<field> fields) {
 void draw_random(drawing& d, problem& p) {
     draw_matrix(d, p);
     p.set("start", d.integer(0, d.one_of<std::int64_t>({9, 9, 1 << 15, 1 << 30})));
-    if (d.one_in(50)) {  // there are millions, or rows are more than a grid is high
+    if (d.one_in(50)) {  // millions, or more rows than the height of a grid
         p.set("rows", d.integer(1, d.one_in(2) ? 3 : 300'000));
         p.set("cols", d.integer(1, 3'000'000 / p["rows"]));
     }
@@ -297,7 +297,7 @@ void draw_random_matrix(drawing& d, problem& p) {
     p.set("x_padding", x.padding);
     const std::string_view function = p.word("function");
     if (!d.one_in(function == "normal" ? 16 : 8)) return;  // normal numbers take the CPU longest
-    // Threads have several packets. In half of the problems these are whole, and of whole blocks of Philox.
+    // Threads have several packets. In half of the problems these are whole packets of whole Philox blocks.
     const bool are_whole = d.one_in(2);
     const std::int64_t rows = function == "bits" ? 1 : d.integer(1, 3), packet = are_whole ? 16 : 1;
     p.set("rows", rows);
@@ -309,7 +309,7 @@ void draw_random_matrix(drawing& d, problem& p) {
     for (const char* const gap : {"offset", "padding", "x_offset", "x_padding"}) p.set(gap, 0);
 }
 
-/// The words that all numbers but double's uniform and normal ones are made of.
+/// The words of all numbers except double's uniform and normal ones.
 std::vector<std::uint32_t> words_of(const philox& g, std::int64_t count) {
     std::vector<std::uint32_t> words(static_cast<std::size_t>(count));
     host::random_bits({words.data(), count}, g);
@@ -326,7 +326,7 @@ std::string wrong_random_bits(const problem& p, processor where) {
     });
     const auto bits = y.read();
     const philox g = generator_of(p);
-    // A call that begins behind the first of them has the others.
+    // A call that begins behind the first numbers gives the others.
     const std::int64_t behind = size > 0 ? p["start"] % size : 0;
     const auto later =
         words_of({.seed = g.seed, .offset = g.offset + static_cast<std::uint64_t>(behind)}, size - behind);
@@ -350,7 +350,7 @@ std::string wrong_bernoulli_bytes(const problem& p, processor where) {
                      y.damage()});
 }
 
-/// Ends where the nearest number is outside, around zero, whose sign counts, and some that no type has.
+/// Ranges whose nearest number is outside, or around zero, whose sign matters, or with ends that no type has.
 template <class T>
 std::array<double, 2> range_of(std::int64_t number) {
     const double next = 1 + 2 * unit_roundoff<T>(), least = smallest<T>();
@@ -417,7 +417,7 @@ std::string wrong_random(const problem& p, processor where) {
     });
     const auto ys = y.read();
 
-    // The same numbers as of two calls for vectors on the CPU, one behind the other.
+    // The same numbers as those of two calls for vectors on the CPU, one behind the other.
     const philox g = generator_of(p);
     std::vector<T> from = xs, same(ys.size());
     const std::int64_t before = count > 0 ? p["start"] % count : 0;
@@ -435,7 +435,7 @@ std::string wrong_random(const problem& p, processor where) {
                   [&](std::size_t i) { return bounds::of_normal<T>(to_double(same[i]), mean, deviation); })
             : difference("y", ys, same);
 
-    // They are within their range, and what their words say.
+    // The numbers are within their range, and follow from their words.
     const auto words = words_of(g, count);
     const auto threshold = static_cast<std::uint64_t>(std::nearbyint(share * 0x1p32));
     const auto is_one = [&](std::size_t i) { return words[i] < threshold; };

@@ -50,7 +50,7 @@ lattice vector_of(const problem& p) {
     return lie({p["size"]}, p["offset"], 0, p["step"]);
 }
 
-/// As draw_vector(), with sizes beside powers of two, at which plans change, and some that fill the device.
+/// As draw_vector(), with sizes beside powers of two, where plans change, and some that fill the device.
 void draw_long_vector(drawing& d, problem& p, std::int64_t most) {
     draw_vector(d, p);
     if (d.one_in(4)) p.set("size", (std::int64_t{1} << d.integer(5, 21)) + d.integer(-1, 1));
@@ -86,7 +86,7 @@ std::vector<T> draw_numbers(const problem& p, std::uint64_t seed) {
     return xs;
 }
 
-/// An integer exactly; a double with more digits than are needed.
+/// Holds an integer exactly, and a double with spare digits.
 using wide = long double;
 template <class T>
 wide widened(T x) {
@@ -96,7 +96,7 @@ wide widened(T x) {
         return to_double(x);
 }
 
-/// Sums as the GPU and the CPU have them: integers wrap.
+/// Sums as computed on the GPU and the CPU: integers wrap.
 template <class T>
 using exact_sum = std::conditional_t<std::is_integral_v<T>, std::uint64_t, wide>;
 template <class T>
@@ -107,7 +107,7 @@ wide widened_sum(exact_sum<T> sum) {
         return sum;
 }
 
-/// What so many additions of numbers of T may be off by, and the reference's n, beside the sum of magnitudes.
+/// The error of so many additions of numbers of T and of the reference's n, as a share of the sum of magnitudes.
 template <class T>
 wide error_of_additions(std::int64_t depth, std::int64_t n) {
     return bounds::of_additions(static_cast<double>(depth), unit_roundoff<T>()) +
@@ -187,7 +187,7 @@ std::string wrong_reduce(const problem& p, processor where) {
     exact_sum<T> sum_of_all = 0, products = 0, norm1_of_all = 0;
     wide terms = 0, magnitudes = 0, of_products = 0, squares = 0;
     std::int64_t nonzero = 0, least_place = size > 0 ? 0 : -1, largest_place = least_place;
-    wide least = HUGE_VALL, largest = -HUGE_VALL;  // those of nothing
+    wide least = HUGE_VALL, largest = -HUGE_VALL;  // for no elements
     if constexpr (is_integer) least = std::numeric_limits<T>::max(), largest = std::numeric_limits<T>::min();
     for (std::size_t i = 0; i < xs.size(); ++i) {
         const wide a = widened(xs[i]), b = widened(ys[i]);
@@ -217,7 +217,7 @@ std::string wrong_reduce(const problem& p, processor where) {
     switch (kind) {
         case sum_:
             return one(total, widened_sum<T>(sum_of_all), of_sums(depth) * magnitudes);
-        case mean_:  // two roundings more, and one of an int64 to double
+        case mean_:  // two more roundings, and one from int64 to double
             return one(average, terms / n,
                        error_of_additions<mean_type<T>>(depth + 3, size) * magnitudes / n +
                            smallest<mean_type<T>>());
@@ -233,7 +233,7 @@ std::string wrong_reduce(const problem& p, processor where) {
             return one(total, widened_sum<T>(products), of_sums(depth + 1) * of_products + n * least_sum);
         case norm1_:
             return one(total, widened_sum<T>(norm1_of_all), of_sums(depth) * magnitudes);
-        case norm2_: {  // the root halves the error of the squares; it rounds, and the result's type does
+        case norm2_: {  // the root halves the error of the squares; it rounds, and so does the result's type
             constexpr bool is_double = std::is_same_v<T, double>;
             const wide relative = static_cast<wide>(depth + (is_double ? 4 : 3)) * 0x1p-54L +
                                   (n + 2) * 0x1p-64L + (is_double ? 0 : 0x1p-24L);
@@ -244,7 +244,7 @@ std::string wrong_reduce(const problem& p, processor where) {
     }
 }
 
-/// Most rungs are those of sum, min and max alone.
+/// Only sum, min and max have most of the rungs.
 void draw_reduce(drawing& d, problem& p) {
     draw_long_vector(d, p, 6'000'000);
     draw_second_vector(d, p);
@@ -307,7 +307,7 @@ void draw_scan(drawing& d, problem& p) {
     draw_second_vector(d, p);
 }
 
-/// Elements lie anywhere, a fourth of them beside the range; few bins have most of them, or runs of them.
+/// Elements lie anywhere, a fourth of them beside the range. Few bins have most of them, or runs of them.
 template <class T>
 std::string wrong_histogram(const problem& p, processor where) {
     enum { any_, few_, runs_ };

@@ -38,7 +38,7 @@ TEST_P(image_filter_rung, can_be_captured_and_replayed) {
     }
 }
 
-/// On warpgroups, where there are some. A mean of bytes is rounded right, but for the largest of these windows.
+/// On warpgroups, if the device has them. A mean of bytes is rounded correctly, except for the largest window.
 TEST_F(image_filter, takes_means_of_many_images_of_bytes) {
     constexpr std::int64_t images = 6;
     const image_size size{600, 400, 3};

@@ -23,7 +23,7 @@ std::vector<problem> opencv_problems() {
     return all;
 }
 
-/// Where a filter runs: on the host, or on a stream of the device.
+/// The place where a filter runs: the host, or a stream of the device.
 struct place {
     const stream* on = nullptr;
 
@@ -75,8 +75,8 @@ auto convolution_at(place where, const std::vector<float>& taps_x, const std::ve
     };
 }
 
-/// Compares what ours(sources, destinations, options) writes with what theirs(cv source, cv destination) does,
-/// `allowed` being what both may be off by together.
+/// Compares the results of ours(sources, destinations, options) and theirs(cv source, cv destination). `allowed` is
+/// the sum of both sides' errors.
 template <class From, class To, class Ours, class Theirs>
 void compare(const problem& p, place where, double allowed, Ours ours, Theirs theirs) {
     SCOPED_TRACE(std::to_string(p.size.channels) + " channels, " + name_of(p.border));
@@ -98,7 +98,7 @@ void compare(const problem& p, place where, double allowed, Ours ours, Theirs th
 
 template <class T>
 void compare_stencils(place where) {
-    // Both sides round three times; of integers none.
+    // Both sides round three times; integers are exact.
     const double allowed = std::is_integral_v<T> ? 0 : 2 * 3 * bounds::u * 8 * 100;
     for (const problem& p : opencv_problems()) {
         for (const bool along_y : {false, true})
@@ -129,8 +129,8 @@ void compare_boxes(place where) {
     for (const problem& p : opencv_problems())
         for (const int radius : {1, 3}) {
             const int n = 2 * radius + 1;
-            // OpenCV's running sum of floats is in double; ours rounds as docs/accuracy.md has it: for uint16 it may end on the
-            // other side of a half.
+            // OpenCV's running sum of floats is in double. Ours rounds as docs/accuracy.md says, so a uint16 may end
+            // on the other side of a half.
             const bool is_exact = std::is_same_v<T, std::uint8_t> || n == 3;
             const double allowed = std::is_integral_v<T> ? (is_exact ? 0 : 1) : (2 * n + 6) * bounds::u * 100;
             compare<T, T>(p, where, allowed, box_blur_at<T>(where, radius),

@@ -58,7 +58,7 @@ TYPED_TEST(linear_edges, of_relu_mask_any_sum_and_pass_on_a_nan_of_x) {
     const TypeParam high = test::infinity<TypeParam>(), nan = test::not_a_number<TypeParam>();
     guarded<TypeParam> x(batch, in, in), weights(out, in, in), gradient(batch, out, out);
     layer_elements<TypeParam> e(batch, in, out, matmul_activation::relu);
-    // Row 0 of the gradient makes infinite sums, row 1 makes NaN.
+    // Row 0 of the gradient makes infinite sums, and row 1 makes NaN.
     for (std::int64_t i = 0; i < out; ++i) e.gradient[static_cast<std::size_t>(i)] = high;
     for (std::int64_t i = 0; i < out; ++i) e.gradient[static_cast<std::size_t>(out + i)] = nan;
     for (TypeParam& w : e.weights) w = static_cast<TypeParam>(std::abs(test::to_double(w)) + 0.5);
@@ -145,7 +145,7 @@ TYPED_TEST(linear_edges, give_the_same_bits_in_a_graph_and_alone) {
 }
 
 TYPED_TEST(linear_edges, say_how_large_a_workspace_has_to_be) {
-    // dweights has few tiles and long sums, and dbias long columns: they are shared out.
+    // dweights has few tiles and long sums, and dbias long columns: both are split.
     constexpr std::int64_t batch = 1 << 16, in = 64, out = 64;
     guarded<TypeParam> x(batch, in, in), weights(out, in, in), gradient(batch, out, out);
     guarded<float> dweights(out, in, in), dbias(out);

@@ -15,8 +15,8 @@ namespace heddle::test {
 inline constexpr std::array activations_of_x = {matmul_activation::none, matmul_activation::relu,
                                                 matmul_activation::sigmoid, matmul_activation::tanh};
 
-/// What a layer is given, in row-major order: x is batch x in, weights out x in, gradient batch x out. x is
-/// what relu or sigmoid may have made, where it is said to be theirs.
+/// The operands of a layer, in row-major order: x is batch x in, weights out x in, gradient batch x out. With an
+/// activation, x holds possible results of relu or sigmoid.
 template <class T>
 struct layer_elements {
     std::int64_t batch, in, out;

@@ -18,7 +18,7 @@ template <class T>
 class host_linear : public testing::Test {};
 TYPED_TEST_SUITE(host_linear, test::row_types, test::type_names);
 
-/// A sum beyond half's largest number is a float until the derivative, which is 0, has been multiplied with it.
+/// A sum beyond half's largest number stays a float until it has been multiplied by the derivative, which is 0.
 TYPED_TEST(host_linear, multiplies_by_the_derivative_before_it_rounds) {
     using T = TypeParam;
     const T one{1.0f}, large{60000.0f};
@@ -45,8 +45,8 @@ TEST(host_linear_gradient, of_relu_masks_any_sum_and_passes_on_a_nan_of_x) {
     EXPECT_TRUE(std::isnan(dx[2]) && std::isnan(dx[3]));
 }
 
-// L = sum c_ij (f(z) weights^T + bias)_ij in double, of which `gradient` c is exact, has these differences. L is linear in
-// weights and bias; in z no third derivative of f is larger than 2, and relu has none where no |z| is below the step.
+// These are the differences of L = sum c_ij (f(z) weights^T + bias)_ij in double; `gradient` is exactly c. L is linear
+// in weights and bias. No third derivative of f in z exceeds 2, and relu has none where no |z| is below the step.
 TEST(host_linear_gradient, is_that_of_differences_in_double) {
     constexpr std::int64_t batch = 3, in = 5, out = 4;
     constexpr double step = 1e-4, u = test::unit_roundoff<float>();
@@ -73,8 +73,8 @@ TEST(host_linear_gradient, is_that_of_differences_in_double) {
                 }
             return sum;
         };
-        // No element is larger than 1.01: terms of a sum of n are within n of those of 1. Double's own error, over the step, is
-        // some 2^10 2^-53 / step, a little more than 1e-9.
+        // No element is larger than 1.01, so the error of a sum of n terms is at most n times that of one. Double's own
+        // error, over the step, is some 2^10 2^-53 / step, a little more than 1e-9.
         const auto expect_near = [&](const std::vector<float>& actual, auto loss_of, std::int64_t terms) {
             const double n = static_cast<double>(terms);
             const double bound = n * (step * step / 3 + (n + 10) * u) + 1e-8;

@@ -1,4 +1,4 @@
-// What a layer costs in launches and memory. The CUDA runtime is a recording one, so this runs without a GPU.
+// The launches and the memory of a layer. The CUDA runtime is a recording one, so this runs without a GPU.
 #include "tests/support/recording_runtime.hpp"
 #include <heddle/device.hpp>
 #include <heddle/error.hpp>
@@ -17,13 +17,13 @@ namespace {
 using test::recording_runtime;
 using algorithm = linear_gradient_algorithm;
 
-/// Addresses that nothing reads, as far apart as the largest operand is large.
+/// Addresses that nothing reads. Their distance is the size of the largest operand.
 template <class T>
 T* address(std::uintptr_t operand) {
     return std::bit_cast<T*>((operand + 1) << 40);
 }
 
-/// A layer whose dx is matmul's fused, on the device of the recording runtime.
+/// A layer with a dx by matmul's fused, on the device of the recording runtime.
 template <class T>
 struct layer {
     std::int64_t batch = 4096, in = 1024, out = 1024;
@@ -86,7 +86,7 @@ TEST_F(linear_calls, have_no_kernel_for_a_derivative_that_is_fused) {
 }
 
 TEST_F(linear_calls, take_no_memory_but_their_workspace) {
-    const layer<half> of{1 << 16, 72, 40};  // sums over the batch that are shared out
+    const layer<half> of{1 << 16, 72, 40};  // its sums over the batch are split
     const auto run = [&](const linear_gradient_options& options) {
         return launches_of([&] {
             linear_gradient<half>(of.x(), of.weights(), of.gradient(), of.dx(), of.dweights(), of.dbias(),

@@ -19,7 +19,7 @@ using test::invalid_argument_of;
 
 const cuda::stream_ref no_stream{cudaStream_t{}};
 
-/// A layer of 3 values to 2, for a batch of 4.
+/// A layer from 3 values to 2, for a batch of 4.
 class linear_arguments : public testing::Test {
   protected:
     using floats = guarded<float>;

@@ -72,7 +72,7 @@ TYPED_TEST(loss_rows, of_equal_infinities_are_shares) {
     }
 }
 
-/// A difference may be beyond float, and its share of the gradient not.
+/// A difference may exceed float's range while its share of the gradient does not.
 TYPED_TEST(loss_rows, of_squares_of_large_numbers_have_finite_gradients) {
     const heddle::stream stream;
     const TypeParam large(std::is_same_v<TypeParam, half> ? 6e4f : 3e38f),

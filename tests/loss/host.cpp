@@ -13,7 +13,7 @@ namespace {
 
 using test::random_elements;
 
-// The loss's own differences, in double, of which the third derivative is below 1.
+// The differences of the loss itself, in double, where its third derivative is below 1.
 TEST(host_cross_entropy, has_the_gradient_of_its_loss) {
     constexpr std::int64_t cols = 7;
     constexpr double step = 1e-4, bound = step * step + 4 * 0x1p-24;

@@ -33,7 +33,7 @@ void PrintTo(const batch_rung& rung, std::ostream* out) {
     *out << test::text_of(rung.algorithm, rung.kernel);
 }
 
-/// Those that take batches on a Hopper device.
+/// The rungs that take batches on a Hopper device.
 std::vector<batch_rung> batch_rungs() {
     std::vector<batch_rung> all;
     for (const element_type operands : {element_type::f32, element_type::f16}) {
@@ -71,7 +71,7 @@ class batched_matmul_rung : public test::matmul_device, public testing::WithPara
     }
 };
 
-/// Elements of a matrix are those of the next ones too.
+/// Matrices overlap: elements of one belong to the next ones too.
 TEST_P(batched_matmul_rung, takes_matrices_that_overlap_or_says_so) {
     const auto check = [&]<class T>(T) {
         constexpr std::int64_t count = 5, side = 40;
@@ -138,7 +138,7 @@ TEST_F(batched_matmul_list, is_checked_before_it_begins) {
     EXPECT_TRUE(c.untouched());
 }
 
-/// The first product can run on the rung that is asked for, the second cannot: neither is enqueued.
+/// The requested rung can run the first product and not the second: neither is enqueued.
 TEST_F(batched_matmul_list, is_of_products_that_the_rung_can_run_or_does_nothing) {
     guarded<half> a(8, 8, 8), b(8, 8, 8), c(8, 8, 8), odd(8, 8, 9, 1), d(8, 8, 8);
     const std::vector<matmul_operands<half>> list = {{a.matrix(), b.matrix(), c.matrix()},

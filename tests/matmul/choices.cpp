@@ -11,7 +11,7 @@
 #include <string_view>
 #include <utility>
 
-// Which rung `automatic` stands for, and the workspace that makes a difference.
+// The rung that `automatic` chooses, and the workspace that changes the choice.
 namespace heddle {
 namespace {
 
@@ -63,7 +63,7 @@ TEST(matmul_select, fetches_large_tiles_by_tensor_maps) {
         EXPECT_EQ(select(problem, hopper), size > 512 ? tma_pipelined : pipelined) << size;
         EXPECT_NE(select(problem, ampere), tma_pipelined) << size;
     }
-    // Few tiles are shared out along k where there is a workspace.
+    // Few tiles are split along k if there is a workspace.
     for (product problem : {strict(8192, 128, 8192), strict(128, 8192, 4096), strict(4100, 4100, 4100)}) {
         SCOPED_TRACE(problem.m);
         problem.place = place::along_k;
@@ -120,7 +120,7 @@ TEST(matmul_select, reads_what_is_thin_at_the_memory_s_rate) {
     EXPECT_EQ(select(strict(65, 65, 65536), hopper), pipelined);  // no skinny side
 }
 
-/// Whatever it stores, and where its operands cannot be boxes. Large ones other rungs may read as fast.
+/// The choice holds for any result, and where the operands cannot be boxes. Other rungs may read large lines as fast.
 TEST(matmul_select, reads_what_is_a_line_by_a_rung_for_lines) {
     const std::set of_lines = {vector, skinny, thin, mma_sync};
     const std::array<std::int64_t, 8> extents = {1, 2, 16, 64, 100, 1000, 4096, 100000};
@@ -163,11 +163,11 @@ TEST(matmul_select, splits_what_is_large_and_deep_enough) {
         EXPECT_EQ(select(product{size, size, size}, hopper), bf16x6) << size;
     for (const std::int64_t size : {64, 256, 512})
         EXPECT_EQ(select(product{size, size, size}, hopper), pipelined) << size;
-    EXPECT_EQ(select(product{4096, 4096, 511}, hopper), tma_pipelined);  // not as exact
+    EXPECT_EQ(select(product{4096, 4096, 511}, hopper), tma_pipelined);  // bf16x6 is less exact here
     EXPECT_EQ(select(product{4096, 4096, 512}, hopper), bf16x6);
-    product few_tiles{64, 4096, 11008};  // 32 for 132 multiprocessors
+    product few_tiles{64, 4096, 11008};  // 32 tiles for 132 multiprocessors
     EXPECT_EQ(select(few_tiles, hopper), pipelined);
-    few_tiles.has_scratch = true;  // then they are shared out along k
+    few_tiles.has_scratch = true;  // then they are split along k
     EXPECT_EQ(select(few_tiles, hopper), bf16x6);
     EXPECT_GT(matmul_workspace_bytes(few_tiles, hopper), 132 * 128 * 128 * 4);
 }
@@ -240,7 +240,7 @@ TEST(matmul_select, takes_tf32_only_where_it_is_asked_for) {
         EXPECT_EQ(select(problem, hopper), tf32) << size;
         const std::int64_t of_sums = matmul_workspace_bytes(problem, hopper);
         EXPECT_NE(select(problem, ampere), tf32) << size;
-        // Neither operand lies along k: it takes a copy of one.
+        // Neither operand is contiguous along k: it needs a copy of one.
         problem.place = place::across_k;
         EXPECT_NE(select(problem, hopper), tf32) << size;
         EXPECT_GE(matmul_workspace_bytes(problem, hopper), of_sums + 4 * size * size);
@@ -336,7 +336,7 @@ TEST(matmul_16_bit_select, copies_and_shares_batches_where_there_is_a_workspace)
     product well{120, 112, 128, element_type::f16};
     well.batches = 4096;
     matmul_problem uneven = well;
-    ++uneven.b_stride;  // it lies well, and the next one does not
+    ++uneven.b_stride;  // the first B is aligned, and the next one is not
     EXPECT_EQ(select(uneven, hopper), mma_sync);
     uneven.has_scratch = true;
     EXPECT_NE(select(uneven, hopper), mma_sync);
@@ -346,7 +346,7 @@ TEST(matmul_16_bit_select, copies_and_shares_batches_where_there_is_a_workspace)
     EXPECT_EQ(select(deep, hopper), stream_k);
 }
 
-/// A tile of theirs wastes less, and a multiprocessor has many at a time.
+/// Such a tile wastes less, and a multiprocessor has many of them at a time.
 TEST(matmul_select, takes_small_tiles_of_many_small_matrices) {
     product halves{32, 16, 8, element_type::f16};
     halves.batches = 65536;
@@ -373,7 +373,7 @@ TEST(matmul_16_bit_select, turns_a_short_side_into_n) {
         EXPECT_EQ(select(product{side, 4096, 4096, element_type::bf16}, hopper), skinny);
         EXPECT_EQ(select(product{2048, side, 4096, element_type::bf16}, hopper), skinny);
     }
-    // A tall one keeps its multiprocessors busy with whole tiles.
+    // A tall product keeps its multiprocessors busy with whole tiles.
     for (const std::int64_t rows : {25088, 100352, 802816})
         EXPECT_NE(select(product{rows, 64, 256, element_type::bf16}, hopper), skinny);
     EXPECT_NE(select(product{65, 4096, 4096, element_type::bf16}, hopper), skinny);

@@ -8,7 +8,7 @@
 #include <limits>
 #include <vector>
 
-// Infinities of the pieces of elements, more elements than an int counts, layouts that a rung refuses.
+// Infinities in the pieces of elements, more elements than an int counts, layouts that a rung refuses.
 namespace heddle {
 namespace {
 
@@ -20,7 +20,7 @@ using test::shape;
 
 constexpr float infinity = std::numeric_limits<float>::infinity();
 
-// None may come of the pieces of an element: 0 * Inf, Inf - Inf, a piece rounded up beyond the largest number.
+// The pieces of an element must not make NaN: 0 * Inf, Inf - Inf, or a piece rounded up beyond the largest number.
 TEST_F(matmul_device, tf32x3_has_the_infinities_and_nans_of_fmas) {
     const shape s{70, 66, 40};
     const std::vector<float> specials = {infinity, -infinity, std::bit_cast<float>(0x7fffffffu),
@@ -86,7 +86,7 @@ TEST_F(matmul_device, says_where_skinny_takes_no_side) {
     expect_unsupported({65, 65, 65}, {}, matmul_algorithm::skinny);
 }
 
-/// For A and B of which neither lies along k, or whose rows are odd.
+/// For A and B of which neither is contiguous along k, or whose rows are not aligned.
 TEST_F(matmul_on_hopper, says_where_tf32_needs_scratch_memory) {
     expect_unsupported({64, 72, 68}, {{true}, {}, {}}, matmul_algorithm::tf32);
     expect_unsupported({64, 72, 68}, {{false, 1}, {false, 1}, {}}, matmul_algorithm::tf32);

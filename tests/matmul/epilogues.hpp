@@ -12,7 +12,7 @@
 
 namespace heddle::test {
 
-/// What an epilogue adds to a product.
+/// The operands that an epilogue adds to a product.
 template <class Out>
 struct epilogue_terms {
     std::vector<Out> across, down, added;
@@ -30,7 +30,7 @@ struct epilogue_terms {
         return {activation, row_bias.vector(), column_bias.vector(), scale, residual.matrix()};
     }
 
-    /// `function` of a sum, of what that may be off by, and of its row and column gives a value and what that may be off by.
+    /// `function` takes a sum, its error bound, its row and its column. It gives a value and its error bound.
     template <class In, class Function>
     void expect_close(operands<Out, In>& p, const matmul_options& with, const matmul_epilogue<Out>& epilogue,
                       const Function& function) {

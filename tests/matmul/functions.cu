@@ -1,4 +1,4 @@
-// A user's .cu file: a function of one's own in the epilogue of matmul.
+// A user's .cu file: the user's own function in the epilogue of matmul.
 
 #include "tests/matmul/epilogues.hpp"
 #include "tests/matmul/rungs.hpp"
@@ -31,10 +31,10 @@ using test::layouts;
 using test::operands;
 using test::shape;
 
-/// A leaky ReLU, weighted with what a table has for the element.
+/// A leaky ReLU, weighted with the table's value for the element.
 struct weighted_leaky_relu {
     float slope;
-    const float* weights;  ///< of as many rows and columns as C
+    const float* weights;  ///< as many rows and columns as C
     std::int64_t cols;
 
     __device__ float operator()(float x, std::int64_t row, std::int64_t col) const {
@@ -111,7 +111,7 @@ class matmul_function : public test::matmul_device, public testing::WithParamInt
         run();
         test::synchronize(*stream_, test::text(s));
 
-        // The function is nowhere steeper than 1, and adds two roundings.
+        // The slope of the function is at most 1, and it adds two roundings.
         matmul_options bounded = with;
         if (with.precision == precision::tf32) bounded.algorithm = matmul_algorithm::tf32;
         terms.expect_close(
@@ -122,14 +122,14 @@ class matmul_function : public test::matmul_device, public testing::WithParamInt
             });
     }
 
-    /// A type of each kind of kernel. Sums that are stored as float, and half, take the same path in conv's functions.
+    /// Runs a type for each kind of kernel. Sums stored as float, and half, take the same path in conv's functions.
     void run_types(const shape& s, const layouts& lie, float beta = 0, bool is_aligned = true,
                    std::string_view kernel = {}) {
         if (is_of_float()) return run_and_check<float, float>(s, lie, beta, is_aligned, kernel);
         run_and_check<bfloat16, bfloat16>(s, lie, beta, is_aligned, kernel);
     }
 
-    /// There is nothing but C to apply it to.
+    /// There is no product: the function is applied to C alone.
     template <class T>
     void scale_and_check() {
         guarded<T> a(8, 0, 8), b(0, 16, 16), c(8, 16, 16);
@@ -183,7 +183,7 @@ TEST_P(matmul_function, takes_operands_of_any_alignment_or_says_so) {
     run_types(s, {in_packets(s).a, in_packets(s).b, {true, 1, 0, 2}}, 0.5f);
 }
 
-/// Nobody can ask how large a workspace has to be: a call plans without the one that it is given.
+/// No function tells the size of the workspace for such a call, so it plans without the one that it is given.
 TEST_P(matmul_function, takes_a_workspace_of_any_size) {
     const shape shared{130, 264, 4032}, odd{130, 70, 51};
     test::guarded_workspace least(16);

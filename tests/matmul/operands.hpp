@@ -32,7 +32,7 @@ inline std::string text(const shape& s) {
     return std::to_string(s.m) + "x" + std::to_string(s.n) + "x" + std::to_string(s.k);
 }
 
-/// How an operand lies in memory.
+/// The layout of an operand in memory.
 struct layout {
     bool is_transposed = false;
     std::int64_t padding = 0;
@@ -44,12 +44,12 @@ struct layouts {
     layout a, b, c;
 };
 
-/// Bits 0, 1 and 2 say whether A, B and C lie in columns.
+/// Bits 0, 1 and 2 say whether A, B and C are column-major.
 inline layouts transposed_by(int bits, std::int64_t padding = 0) {
     return {{(bits & 1) != 0, padding}, {(bits & 2) != 0, padding}, {(bits & 4) != 0, padding}};
 }
 
-/// Lines begin at multiples of a packet: with 8 elements of 16 bits, where the rungs of wgmma want them.
+/// Lines begin at multiples of a packet: with 8 elements of 16 bits, as the rungs of wgmma need.
 inline layout in_packets(std::int64_t rows, std::int64_t cols, bool is_transposed = false,
                          std::int64_t packet = 8) {
     const std::int64_t line = is_transposed ? rows : cols;
@@ -69,7 +69,7 @@ guarded<T> make(std::int64_t rows, std::int64_t cols, const layout& how,
                              : guarded<T>(rows, cols, line, how.offset, how.step, where, elements);
 }
 
-/// float64 products, and for each the sum of magnitudes that error bounds are relative to.
+/// float64 products, and for each the sum of magnitudes for error bounds.
 struct reference {
     std::vector<double> value, magnitude;
 
@@ -77,7 +77,8 @@ struct reference {
     reference(const shape& s, const std::vector<In>& a, const std::vector<In>& b, const std::vector<Out>& c,
               double alpha, double beta)
         : value(c.size()), magnitude(c.size()) {
-        // Few rows of B at a time stay in the cache for all rows of A. They are added in fours: sums are read and written less.
+        // Few rows of B at a time stay in the cache for all rows of A. Adding four at once accesses the sums less
+        // often.
         constexpr std::int64_t depth = 64, together = 4;
         std::vector<double> rows(static_cast<std::size_t>(depth * s.n));
         for (std::int64_t first = 0; first < s.k; first += depth) {
@@ -101,7 +102,7 @@ struct reference {
     }
 
   private:
-    /// Adds as many rows of n elements as there are factors, each times its own, and their magnitudes.
+    /// Adds as many rows of n elements as there are factors, each times its factor, and their magnitudes.
     template <std::size_t count>
     static void add(const double (&factors)[count], const double* rows, std::int64_t n, double* sums,
                     double* sizes) {
@@ -118,7 +119,7 @@ struct reference {
     }
 };
 
-/// The operands of a product in guarded memory, and what they hold: random elements, or those of A and B that are given.
+/// The operands of a product in guarded memory, and their values: random elements, or the given ones of A and B.
 template <class Out, class In = Out>
 struct operands {
     shape s;
@@ -138,12 +139,12 @@ struct operands {
     explicit operands(const shape& size, const layouts& lie = {})
         : operands(size, random_elements<In>(size.m * size.k), random_elements<In>(size.k * size.n), lie) {}
 
-    /// Where beta is 0, C holds NaN, which must not get into the result.
+    /// Where beta is 0, C holds NaN, which must not reach the result.
     void prepare_c(float beta) {
         c.upload(beta != 0 ? cs : std::vector<Out>(cs.size(), Out(std::numeric_limits<float>::quiet_NaN())));
     }
 
-    /// With what C holds.
+    /// Enqueues the product with the present C.
     void enqueue(const stream& on, const matmul_options& options) {
         matmul<Out, In>(a.matrix(), b.matrix(), c.matrix(), on, options);
     }
@@ -156,7 +157,7 @@ struct operands {
     matmul_problem problem(const matmul_options& options, bool has_epilogue = false) {
         return problem_of(a.matrix(), b.matrix(), c.matrix(), options, has_epilogue);
     }
-    /// Why the algorithm and the kernel of the options cannot multiply these here; empty where it can.
+    /// The reason why the algorithm and the kernel of the options cannot run this product here; empty where they can.
     std::string why_not(const matmul_options& options, bool has_epilogue = false) {
         return heddle::why_not(options.algorithm, problem(options, has_epilogue), traits_of(current_device()),
                                options.kernel);
@@ -168,7 +169,7 @@ struct operands {
     reference expected(float alpha = 1, float beta = 0) const {
         return {s, as, bs, cs, double{alpha}, double{beta}};
     }
-    /// Nothing but the elements of C has changed.
+    /// Checks that nothing but the elements of C has changed.
     void expect_intact() {
         EXPECT_TRUE(c.canaries_alive());
         EXPECT_TRUE(a.untouched());
@@ -182,7 +183,7 @@ void expect_same(const std::vector<T>& actual, const std::vector<T>& expected) {
         ASSERT_EQ(to_double(actual[i]), to_double(expected[i])) << "element " << i;
 }
 
-// What elements of C may be off by (docs/accuracy.md), given their values and the sums of magnitudes behind them.
+// Error bounds of elements of C (docs/accuracy.md), from their values and the sums of magnitudes behind them.
 using error_bound = double (*)(const shape& s, double value, double magnitude);
 
 template <double (*share)(double)>
@@ -194,7 +195,7 @@ inline constexpr error_bound bf16x6_bound = bound_of_sum<bounds::of_bf16x6>;
 inline constexpr error_bound tf32x3_bound = bound_of_sum<bounds::of_tf32x3>;
 inline constexpr error_bound tf32_bound = bound_of_sum<bounds::of_tf32>;
 
-/// No element is larger than 1.
+/// Assumes that no element is larger than 1.
 inline double fp16x3_bound(const shape& s, double /*value*/, double magnitude) {
     const auto k = static_cast<double>(s.k);
     return bounds::of_fp16x3(k) * magnitude + k * 0x1p-38;
@@ -224,7 +225,7 @@ void expect_close(const shape& s, const std::vector<Out>& actual, const referenc
             << "element " << i;
 }
 
-/// Within the bound of the algorithm that was asked for.
+/// Checks the result against the bound of the requested algorithm.
 template <class Out, class In>
 void expect_close(operands<Out, In>& p, const matmul_options& options) {
     expect_close(p.s, p.c.download(), p.expected(options.alpha, options.beta),

@@ -28,13 +28,13 @@ using test::operands;
 using test::reference;
 using test::shape;
 
-/// Sides of C: enough that cublasSgemm has tiles for the whole device, and adds k products one after another; and where it
-/// shares k out.
+/// Sides of C. With the large one, cublasSgemm has tiles for the whole device and adds k products one after another.
+/// With the small one it splits k.
 constexpr std::int64_t large_side = 1024;
 constexpr std::int64_t small_side = 64;
 constexpr std::int64_t checked_rows = 16;
 
-/// By Box and Muller: each two uniform numbers give two. The size is even.
+/// By Box and Muller: each pair of uniform numbers gives a pair. The size is even.
 std::vector<float> normal(std::int64_t size) {
     std::vector<float> elements = test::random_elements<float>(size, 0x1p-24, 1);
     for (std::size_t i = 0; i < elements.size(); i += 2) {
@@ -131,7 +131,7 @@ constexpr std::array distributions = {
                  }},
 };
 
-/// A product of checked_rows rows of A, spread over it, in float64.
+/// A product of checked_rows rows of A, spread over all rows, in float64.
 class sampled_reference {
   public:
     sampled_reference(const std::vector<float>& of_a, const std::vector<float>& b, std::int64_t side,
@@ -153,15 +153,15 @@ class sampled_reference {
 
     struct error {
         double frobenius;  ///< relative to the norm of the exact product
-        double mean;  ///< of the elements, relative to their sums of magnitudes: the root of the mean square
-        double largest;   ///< of an element, the same
-        double normwise;  ///< the largest relative to the norms of the row of A and the column of B
+        double mean;       ///< the root mean square of errors relative to their sums of magnitudes
+        double largest;    ///< the largest of these errors
+        double normwise;   ///< the largest relative to the norms of the row of A and the column of B
     };
 
     [[nodiscard]] error error_of(const std::vector<float>& c) const {
         const std::vector<float> actual = rows_of(c, side_);
         double squares = 0, of_exact = 0, relative_squares = 0, largest = 0, normwise = 0;
-        const auto raise = [](double& most, double off, double scale) {  // a NaN stays
+        const auto raise = [](double& most, double off, double scale) {  // keeps a NaN
             if (!std::isnan(most) && !(off <= most * scale)) most = off / scale;
         };
         for (std::size_t i = 0; i < actual.size(); ++i) {
@@ -196,7 +196,7 @@ struct comparison {
     sampled_reference::error ours, theirs;
 };
 
-/// With cublasSgemm.
+/// Compares with cublasSgemm.
 comparison compare(elements in, std::int64_t side, std::int64_t k, const matmul_options& options) {
     operands<float> p({side, side, k}, std::move(in.a), std::move(in.b));
     guarded<float> vendor(side, side, side);
@@ -226,17 +226,17 @@ using drawn_from = testing::WithParamInterface<std::tuple<distribution, std::int
 
 class matmul_precision : public matmul_on_hopper, public drawn_from {};
 
-/// The largest of a thousand normal errors, or of sixteen thousand, is off its mean by a tenth: two of them by this factor once
-/// in ten thousand times.
+/// The largest of a thousand normal errors, or of sixteen thousand, differs from its mean by a tenth. Two of them
+/// differ by this factor once in ten thousand times.
 constexpr double luck = 1.5;
 
-/// What `precision::fp32` chooses is, but for a tenth; `chance`: of the largest error.
+/// Allows what `precision::fp32` chooses errors a tenth above cuBLAS's, and `chance` times its largest error.
 void expect_as_exact_as_cublas(const distribution& of, std::int64_t side, std::int64_t k, double chance) {
     const comparison errors = compare(of.make(side, k), side, k, {});
     const auto& [ours, theirs] = errors;
     EXPECT_LE(ours.mean, 1.1 * theirs.mean);
     EXPECT_LE(ours.largest, chance * 1.1 * theirs.largest);
-    // One element outweighs the others there: its error is luck.
+    // One element outweighs the others there, so its error varies by chance.
     if (std::string(of.name) != "lognormal") {
         EXPECT_LE(ours.frobenius, 1.1 * theirs.frobenius);
     }
@@ -245,7 +245,7 @@ void expect_as_exact_as_cublas(const distribution& of, std::int64_t side, std::i
 
 TEST_P(matmul_precision, is_that_of_cublas) {
     const auto& [of, k] = GetParam();
-    // Where k is shorter, both add by FMAs; from there on bf16x6 is more exact by more than luck.
+    // For shorter k, both add by FMAs; from there on, bf16x6 is more exact by more than chance.
     expect_as_exact_as_cublas(of, large_side, k, k < 512 ? luck : 1);
 }
 
@@ -256,7 +256,7 @@ TEST_P(precision_of_a_small_c, is_that_of_cublas) {
     expect_as_exact_as_cublas(of, small_side, k, luck);
 }
 
-/// What is left out of the products, and what their sums lose: relative to the norms (docs/accuracy.md).
+/// The products left out, and the errors of the sums, relative to the norms (docs/accuracy.md).
 double normwise_bound(std::int64_t k) {
     const auto terms = static_cast<double>(k);
     const double additions = 2.1 * 3 * (std::min(terms, 64.0) + 4) + std::ceil(terms / 64) + 6;
@@ -270,7 +270,7 @@ TEST_P(matmul_precision, of_fp16x3_keeps_to_its_bound) {
                 {.algorithm = matmul_algorithm::fp16x3, .precision = precision::fp32_normwise});
     const auto& [ours, theirs] = errors;
     EXPECT_LE(ours.normwise, normwise_bound(k));
-    // An FMA after the other loses nothing of pairs that cancel.
+    // Consecutive FMAs lose nothing of pairs that cancel.
     if (k >= 512 && std::string(of.name) != "cancelling_pairs") {
         EXPECT_LE(ours.normwise, luck * 1.1 * theirs.normwise);
     }
@@ -279,7 +279,7 @@ TEST_P(matmul_precision, of_fp16x3_keeps_to_its_bound) {
 
 class tf32x3_precision : public test::gpu_test, public drawn_from {};
 
-/// The bound is a part of the sums of magnitudes (docs/accuracy.md).
+/// The bound is a share of the sums of magnitudes (docs/accuracy.md).
 TEST_P(tf32x3_precision, keeps_to_its_bound) {
     const auto& [of, k] = GetParam();
     const comparison errors =
@@ -308,13 +308,13 @@ INSTANTIATE_TEST_SUITE_P(all, tf32x3_precision,
                                           testing::Values(128, 512, 4096, 16384)),
                          parameter_name);
 
-// Where k is shorter, cublasSgemm adds smaller parts than ours are (docs/accuracy.md).
+// For shorter k, cublasSgemm adds smaller parts than heddle does (docs/accuracy.md).
 INSTANTIATE_TEST_SUITE_P(all, precision_of_a_small_c,
                          testing::Combine(testing::ValuesIn(distributions),
                                           testing::Values(4096, 16384, 65536)),
                          parameter_name);
 
-/// What is below `resolution` of an element may be lost, where elements are near it.
+/// An element's bits below `resolution` may be lost, where elements are near it.
 void expect_lost_below(double resolution, matmul_algorithm algorithm) {
     const shape s{64, 64, 256};
     operands<float> p(s, scaled(normal(s.m * s.k), [](std::int64_t) { return 0x1p-124; }),

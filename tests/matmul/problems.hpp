@@ -17,7 +17,7 @@
 #include <type_traits>
 #include <vector>
 
-// Problems and devices without memory or a GPU: what is asked of pure functions.
+// Problems and devices for pure functions, without memory or a GPU.
 namespace heddle {
 
 inline void PrintTo(matmul_algorithm algorithm, std::ostream* out) {
@@ -45,15 +45,15 @@ inline const device_traits ampere = described_device("8.0", 8, 0, 108, 163);
 inline const device_traits hopper = described_device("NVIDIA H200", 9, 0, 132, 227);
 inline const device_traits blackwell = described_device("10.0", 10, 0, 148, 227);
 
-/// How the elements of A and B lie.
+/// The layout of the elements of A and B.
 enum class place {
     along_k,   ///< the tensor memory accelerator can fetch both, and one of them along k
-    across_k,  ///< the same, but neither of them along k
-    odd,       ///< side by side, at any address
-    apart      ///< not side by side
+    across_k,  ///< it can fetch both, and neither of them along k
+    odd,       ///< contiguous, at any address
+    apart      ///< not contiguous
 };
 
-/// What a test says of a product. Here alone it becomes a matmul_problem.
+/// The description of a product in tests, which becomes a matmul_problem here alone.
 struct product {
     std::int64_t m = 0, n = 0, k = 0;
     element_type operands = element_type::f32;
@@ -109,7 +109,7 @@ inline std::vector<matmul_algorithm> every_rung(element_type operands) {
     return all;
 }
 
-/// m and n of 16, or of `vector` one of them of 1: a product that every rung can run.
+/// m and n are 16, or one of them is 1 for `vector`: a product that every rung can run.
 inline product small_product(matmul_algorithm rung, element_type operands) {
     return {.m = 16,
             .n = rung == matmul_algorithm::vector ? 1 : 16,

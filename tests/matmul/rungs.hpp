@@ -17,7 +17,7 @@
 
 namespace heddle::test {
 
-/// With a stream and a workspace.
+/// A test with a stream and a workspace.
 class matmul_device : public gpu_test {
   protected:
     void SetUp() override {
@@ -39,7 +39,7 @@ class matmul_on_hopper : public matmul_device {
     }
 };
 
-/// Skipped where the device cannot run the rung.
+/// A test that is skipped where the device cannot run the rung.
 class rung_test : public matmul_device, public testing::WithParamInterface<matmul_algorithm> {
   protected:
     explicit rung_test(element_type operands) : operands_(operands) {}
@@ -52,10 +52,10 @@ class rung_test : public matmul_device, public testing::WithParamInterface<matmu
         if (!reason.empty()) GTEST_SKIP() << reason;
     }
 
-    /// With a workspace, for those that take one.
+    /// Adds a workspace for rungs that take one.
     matmul_options options(float alpha = 1, float beta = 0) { return {alpha, beta, GetParam(), *workspace_}; }
 
-    /// With a side that the rung takes.
+    /// Gives the shape a side that the rung takes.
     shape fitted(shape s) const {
         std::int64_t& shorter = s.m <= s.n ? s.m : s.n;
         constexpr std::int64_t thin = 40;  // three blocks of 16 rows

@@ -18,7 +18,7 @@
 #include <string_view>
 #include <vector>
 
-// What `automatic` chooses can run, whatever the problem and the device; what cannot run says why. No device is needed.
+// The choice of `automatic` can run, for any problem and device; a rung that cannot run says why. No device is needed.
 namespace heddle {
 namespace {
 
@@ -48,12 +48,12 @@ std::string text(const product& p) {
         p.has_scratch, p.has_epilogue, p.stores_operand_type, p.batches);
 }
 
-/// Problems as calls describe them: the facts agree with one another.
+/// Problems like those of calls: their facts agree with one another.
 class problems {
   public:
     product next() {
         product p{extent(), extent(), extent()};
-        const std::size_t vast = draw(60);  // two such extents would be too many elements
+        const std::size_t vast = draw(60);  // two such extents would have too many elements
         if (vast < 3) *std::array{&p.m, &p.n, &p.k}[vast] = beyond_32_bits();
         p.operands = one_of<element_type>({element_type::f32, element_type::f16, element_type::bf16});
         p.place = one_of<place>({place::along_k, place::across_k, place::odd, place::apart});
@@ -78,7 +78,7 @@ class problems {
         return values[draw(values.size())];
     }
     std::int64_t beyond_32_bits() { return (std::int64_t{1} << 31) + static_cast<std::int64_t>(draw(1000)); }
-    /// None, few, some, many.
+    /// An extent of none, few, some or many.
     std::int64_t extent() {
         const std::int64_t large = one_of<std::int64_t>({16, 64, 65, 256, 1024, 4096, 16384});
         if (draw(20) == 0) return 0;
@@ -102,7 +102,7 @@ TEST(matmul_select, never_answers_a_rung_that_cannot_run) {
     }
 }
 
-/// Or else the test above would be of a few problems alone.
+/// Ensures that the test above covers more than a few problems.
 TEST(matmul_select, answers_every_rung_that_it_may_for_some_problem) {
     using enum matmul_algorithm;
     std::set<matmul_algorithm> chosen;

@@ -19,8 +19,8 @@ INSTANTIATE_TEST_SUITE_P(all, matmul_rung, testing::ValuesIn(test::every_rung(el
 INSTANTIATE_TEST_SUITE_P(all, matmul_16_bit, testing::ValuesIn(test::every_rung(element_type::f16)),
                          test::name_of_rung);
 
-// Who adds up what others left adds in one order, whoever comes first; and what a call leaves in the workspace does not
-// matter to the next. Without scratch memory, clusters add up.
+// Partial sums are added in one order, for any order of arrival. Data that a call leaves in the workspace do not
+// affect the next. Without scratch memory, clusters add up.
 template <class Out, class In>
 void expect_the_same_bits(operands<Out, In> p, const stream& on, matmul_options options) {
     SCOPED_TRACE(text(p.s));
@@ -45,7 +45,7 @@ TEST_P(matmul_16_bit, gives_the_same_bits_every_time) {
         expect_the_same_bits(operands<float, half>(fitted(s), test::in_packets(s)), *stream_, options());
 }
 
-/// Products that follow one another in a stream may overlap: each must find what the one before has written, in C and in the
+/// Products that follow one another in a stream may overlap. Each must see the previous one's writes, in C and in the
 /// workspace.
 template <class T>
 void expect_a_chain(std::int64_t size, std::int64_t cols, const stream& on, const matmul_options& options) {

@@ -21,7 +21,7 @@
 namespace heddle {
 namespace {
 
-/// A file of this test alone, gone with it.
+/// A file for this test alone, deleted with the object.
 class choices_file {
   public:
     choices_file()
@@ -50,7 +50,7 @@ class choices_file {
     std::filesystem::path path_;
 };
 
-/// What a tuner warns of as it reads a file.
+/// The warnings of a tuner as it reads a file.
 struct reading {
     std::vector<std::string> warnings = {};
     matmul_tuner tuner;
@@ -122,7 +122,7 @@ TEST(matmul_tuner, says_that_it_has_no_file) {
         "matmul_tuner::save: file is an empty path, expected the path that the tuner was to be made with");
 }
 
-/// What a directory holds, by name.
+/// The names in a directory.
 std::vector<std::string> entries_of(const std::filesystem::path& directory) {
     std::vector<std::string> names;
     for (const auto& entry : std::filesystem::directory_iterator(directory))
@@ -131,13 +131,13 @@ std::vector<std::string> entries_of(const std::filesystem::path& directory) {
     return names;
 }
 
-/// No file of this process may have more bytes, for the lifetime of this.
+/// Limits the size of this process's files, for its own lifetime.
 class file_size_limit {
   public:
     explicit file_size_limit(rlim_t bytes) {
         getrlimit(RLIMIT_FSIZE, &former_);
         const rlimit limit{bytes, former_.rlim_max};
-        former_handler_ = std::signal(SIGXFSZ, SIG_IGN);  // then the write fails instead
+        former_handler_ = std::signal(SIGXFSZ, SIG_IGN);  // the write then fails instead
         setrlimit(RLIMIT_FSIZE, &limit);
     }
     ~file_size_limit() {

@@ -64,7 +64,7 @@ TEST(matmul_arguments, are_checked_before_anything_is_done) {
     expect_invalid("c", call(a, b, matrix_view<float>{p + 19, 3, 5}), "a view that overlaps b");
     expect_invalid("options.algorithm", call(a, b, c, {1, 0, static_cast<matmul_algorithm>(99)}), "99");
     expect_invalid("options.precision", call(a, b, c, {.precision = static_cast<precision>(7)}), "7");
-    expect_invalid("options.kernel", call(a, b, c, {.kernel = "128x128"}), "128x128");  // of no rung
+    expect_invalid("options.kernel", call(a, b, c, {.kernel = "128x128"}), "128x128");  // a kernel of no rung
     expect_invalid("options.kernel", call(a, b, c, {.kernel = "naive 128x128"}), "naive 128x128");
     alignas(16) std::byte scratch[64];
     for (const auto& bad : {std::span(scratch).subspan(1), std::as_writable_bytes(std::span(p, 8)),

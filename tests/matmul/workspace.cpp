@@ -4,7 +4,7 @@
 #include <deque>
 #include <vector>
 
-// What a product leaves in its workspace, and the pool in its place.
+// The state in which a product leaves its workspace, and the pool instead of a workspace.
 namespace heddle {
 namespace {
 
@@ -21,13 +21,13 @@ class matmul_rung_with_a_workspace : public matmul_rung {};
 INSTANTIATE_TEST_SUITE_P(all, matmul_rung_with_a_workspace,
                          test::rungs_that(element_type::f32, takes_a_workspace), test::name_of_rung);
 
-/// Products that are shared out along k have sums and tickets in it, and may overlap.
+/// Products that are split along k keep sums and tickets in the workspace, and may overlap.
 TEST_P(matmul_rung_with_a_workspace, leaves_it_to_the_product_after_it) {
     bool takes_one = false;
     for (const shape& given : {shape{64, 64, 9000}, {64, 64, 9001}}) {
         const shape s = fitted(given);
         SCOPED_TRACE(text(s));
-        std::deque<operands<float>> all;  // they do not move
+        std::deque<operands<float>> all;  // a deque does not move them
         for (int i = 0; i < 4; ++i) all.emplace_back(s);
         if (all[0].workspace_bytes(*stream_, options()) == 0) continue;
         takes_one = true;
@@ -42,8 +42,8 @@ TEST_P(matmul_rung_with_a_workspace, leaves_it_to_the_product_after_it) {
     EXPECT_TRUE(takes_one);
 }
 
-/// A plain call plans as one with a workspace does. Operands whose rows begin anywhere, which some rungs copy, and a workspace
-/// that begins at a multiple of 16 bytes and no more.
+/// A plain call plans as one with a workspace does. Rows of the operands begin at any address, so that some rungs
+/// copy them. The workspace begins at a multiple of 16 bytes and no more.
 template <class T>
 void expect_the_bits_of_the_pool_at_16_bytes(const shape& s, const stream& on, const matmul_options& with) {
     for (int bits = 0; bits < 4; ++bits) {

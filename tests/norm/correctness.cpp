@@ -45,11 +45,11 @@ TYPED_TEST(norm_rows, give_the_same_bits_in_a_graph) {
         }
 }
 
-/// half holds nothing whose square float does not.
+/// The squares of all halves fit float.
 using wide_types = testing::Types<float, bfloat16>;
 
-/// Rows whose sums float cannot hold, beside two that it can: layer_norm and rms_norm, which call the functions of that name on
-/// the views, do what their comments say, wherever they run.
+/// Rows whose sums exceed float, beside two whose sums do not. layer_norm and rms_norm, which call those functions on
+/// the views, behave as their comments say, on the GPU and the CPU.
 template <class T, class LayerNorm, class RmsNorm>
 void check_beyond_float(std::int64_t cols, double depth, typename guarded<T>::memory where,
                         LayerNorm layer_norm, RmsNorm rms_norm) {

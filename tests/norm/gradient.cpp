@@ -30,10 +30,10 @@ template <class T>
 class norm_gradients : public test::gpu_test {};
 TYPED_TEST_SUITE(norm_gradients, test::row_types, test::type_names);
 
-/// The squares of such elements overflow, and the last warps of a cluster have no columns: their distance from the mean counts
-/// for nothing. The deviations d are roundings of means, so that z may be anything; but the sums of warps, of squares about
-/// their own means and of those about the row's, hold at least d^2 / 2 each, so that |z| <= sqrt(2). Sigma is at least
-/// sqrt(epsilon), and the terms of dx at most |g|, mean |g| and |z| times |z| mean |g|.
+/// The squares of such elements overflow. The last warps of a cluster have no columns, and their distance from the
+/// mean must not count. The deviations d are roundings of means, so z may be anything. But the sums of warps, of
+/// squares about their own means and about the row's, hold at least d^2 / 2 each, so |z| <= sqrt(2). Sigma is at
+/// least sqrt(epsilon), and the terms of dx are at most |g|, mean |g| and |z| times |z| mean |g|.
 TYPED_TEST(norm_gradients, of_equal_elements_without_squares_are_bounded) {
     const heddle::stream stream;
     const auto element = static_cast<TypeParam>(std::is_same_v<TypeParam, half> ? 60000.0f : 1e20f);

@@ -28,7 +28,7 @@ using test::random_elements;
 
 const cuda::stream_ref no_stream{cudaStream_t{}};
 
-/// What the tests of all rungs compare with is itself the derivative of what those of the norms compare with.
+/// The reference of all gradients is the derivative of the reference of the norms.
 TEST(norm_gradient_reference, agrees_with_finite_differences) {
     constexpr std::int64_t rows = 3, cols = 7;
     constexpr float epsilon = 0.01f;
@@ -140,7 +140,7 @@ const device_traits h100{.compute_capability_major = 9,
                          .shared_memory_per_sm = 233472,
                          .shared_memory_per_block_optin = 232448};
 
-/// Operands that lie alike.
+/// A problem whose operands have one layout.
 norm_gradient_problem problem_of(const matrix_layout& m, bool has_scratch = true) {
     const vector_layout sums{m.cols, 1, m.element_bytes};
     return {m, m, m, sums, sums, sums, has_scratch};
@@ -181,10 +181,10 @@ TEST(norm_gradient_select, vectorises_rows_that_fit_in_registers) {
 TEST(norm_gradient_workspace, is_of_column_sums_alone) {
     EXPECT_EQ(norm_gradient_workspace_bytes(norm_gradient_problem{{9, 9}, {9, 9}, {9, 9}}, h100), 0);
     EXPECT_EQ(norm_gradient_workspace_bytes(problem_of({0, 9}), h100), 0);
-    // A row of partial sums for each of two blocks a multiprocessor, of dgamma and of dbeta.
+    // A row of partial sums for each of two blocks a multiprocessor, for dgamma and for dbeta.
     EXPECT_GE(norm_gradient_workspace_bytes(problem_of({8192, 4096}), h100), 2 * 132 * 2 * 4096 * 4);
-    // A row for each cluster of four, of which as many run as multiprocessors have room for, and fewer of eight, as a GPC's
-    // places may be no multiple of eight.
+    // A row for each cluster of four, as many as the multiprocessors can run at once. There are fewer of eight, as a
+    // GPC's places may be no multiple of eight.
     EXPECT_GE(norm_gradient_workspace_bytes(problem_of({1024, 16384}), h100), 66 * 2 * 16384 * 4);
     EXPECT_LT(
         norm_gradient_workspace_bytes(problem_of({1024, 32768}), h100, norm_gradient_algorithm::vectorized),

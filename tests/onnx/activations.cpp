@@ -5,7 +5,7 @@
 
 #include <limits>
 
-/// Functions of elements that heddle has no name for, made of those that it has.
+/// Elementwise functions that heddle lacks, made of those that it has.
 namespace heddle::test::onnx_nodes {
 namespace {
 
@@ -20,7 +20,7 @@ tensors counted(processor& p, const arguments& in) {
 tensor negated(processor& p, const tensor& x) {
     return scale(p, -1, x);
 }
-/// Exact, but where it is in doubt.
+/// Exact, except where errors leave the sign in doubt.
 tensor sign(processor& p, const tensor& x) {
     tensor exact = x;
     exact.errors.clear();
@@ -33,7 +33,7 @@ tensor negative_part(processor& p, const tensor& x) {
     return clamp(p, x, -infinity, 0);
 }
 
-/// x where it is positive, and else a e^x - a.
+/// x where it is positive, otherwise a e^x - a.
 tensor elu_of(processor& p, const tensor& x, double a) {
     const tensor below = subtract(p, exponential(p, negative_part(p, x)), scalar(1));
     return add(p, relu(p, x), scale(p, a, below));
@@ -110,7 +110,7 @@ tensor mish(processor& p, const tensor& x, const arguments& in) {
     return multiply(p, x, tanh(p, softplus(p, x, in)));
 }
 
-/// One small power of all as products, and any powers of positive numbers by their logarithms.
+/// One small common power as products, and any powers of positive numbers by their logarithms.
 tensor power(processor& p, const tensor& x, const arguments& in) {
     if (in[0].type != "FLOAT" || in[1].type != "FLOAT") throw inexpressible("powers of another type");
     const double exponent = in[1].elements.at(0);
@@ -127,7 +127,7 @@ tensor power(processor& p, const tensor& x, const arguments& in) {
 
 }  // namespace
 
-/// A step without gradients. Its averages halve, and their corrections take that back.
+/// A step without gradients. Its averages halve, and their corrections undo that.
 tensor over_root(processor& p, const tensor& x, const tensor& y, double epsilon) {
     constexpr double roundings = 20;  // Adam's, as docs/accuracy.md counts them, and NumPy's
     const std::int64_t n = size_of(x.shape);
@@ -166,7 +166,7 @@ tensor quotient(processor& p, const tensor& x, const tensor& y) {
     return multiply(p, over_root(p, a, multiply(p, b.counted(), b)), sign(p, b));
 }
 
-/// Halley's steps towards e^y = x, which are at last far smaller than a rounding.
+/// Halley's steps towards e^y = x. The last are far smaller than a rounding.
 tensor logarithm(processor& p, const tensor& x) {
     tensor exact = x;
     exact.errors.clear();

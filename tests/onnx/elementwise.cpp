@@ -9,7 +9,7 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// A function of matrices. Each input has the shape of the first, or its last dimensions: a row that stands for all.
+/// A function of matrices. Each input has the shape of the first, or its last dimensions, to be broadcast along rows.
 template <class OnHost, class OnGpu, class... Others>
 tensor apply(processor& p, const OnHost& on_host, const OnGpu& on_gpu, const tensor& x,
              const Others&... others) {
@@ -32,7 +32,7 @@ tensor apply(processor& p, const OnHost& on_host, const OnGpu& on_gpu, const ten
     return {x.type, x.shape, p.read(to)};
 }
 
-/// What a result is off by: of(i) comes from its inputs' errors, and so many roundings are its own and NumPy's.
+/// The error of a result. of(i) gives the part from its inputs' errors; `roundings` are its own and NumPy's.
 template <class Of>
 tensor off_by(double roundings, tensor y, const Of& of) {
     for (std::int64_t i = 0; i < std::ssize(y.elements); ++i)
@@ -41,13 +41,13 @@ tensor off_by(double roundings, tensor y, const Of& of) {
 }
 const auto nothing = [](std::int64_t) { return 0.0; };
 
-/// A function that both round alike. Only where an input has errors, the result has.
+/// A function that both round alike. The result has errors only where an input has.
 template <class Of, class... Inputs>
 tensor alike(double roundings, const tensor& y, const Of& of, const Inputs&... x) {
     return (x.errors.empty() && ...) ? y : off_by(roundings, y, of);
 }
 
-/// A function of two inputs, whose magnitudes and errors `of` gets. They are broadcast by copies where rows do not do.
+/// A function of two inputs; `of` gets their magnitudes and errors. Copies broadcast them where rows do not.
 template <class OnHost, class OnGpu, class Of>
 tensor of_two(processor& p, const OnHost& on_host, const OnGpu& on_gpu, const Of& of, const tensor& x,
               const tensor& y) {
@@ -70,7 +70,7 @@ tensor nearest(processor& p, const tensor& x) {
     return alike(
         0, apply(p, on_host, on_gpu, x), [&](std::int64_t i) { return x.error(i); }, x);
 }
-/// Off by so many roundings, with a slope of at most `slope`.
+/// A function with so many roundings and a slope of at most `slope`.
 template <const auto& on_host, const auto& on_gpu>
 tensor smooth(processor& p, const tensor& x, double roundings, double slope) {
     return off_by(roundings, apply(p, on_host, on_gpu, x),
@@ -91,7 +91,7 @@ tensors sum(processor& p, const arguments& in) {
     for (std::size_t i = 1; i < in.given.size(); ++i) y = add(p, y, in[i]);
     return {y};
 }
-/// A reciprocal, its product and NumPy's quotient are rounded.
+/// The roundings are those of a reciprocal, its product and NumPy's quotient.
 tensors mean(processor& p, const arguments& in) {
     return {off_by(3.01, scale(p, 1 / static_cast<double>(in.given.size()), sum(p, in)[0]), nothing)};
 }
@@ -142,7 +142,7 @@ tensor step(processor& p, const tensor& x) {
         0, y, [&](std::int64_t i) { return x.error(i) == 0 || std::abs(x.elements[i]) > x.error(i) ? 0 : 1; },
         x);
 }
-/// NumPy's functions of float are within 4 ulp, by which it tests them: 8 u.
+/// NumPy's functions of float are within 4 ulp, the limit of its own tests: 8 u.
 tensor exponential(processor& p, const tensor& x) {
     const tensor y = apply(p, host::exp<float>, heddle::exp<float>, x);
     return off_by(3 + 8, y, [&](std::int64_t i) { return y.elements[i] * std::expm1(x.error(i)); });

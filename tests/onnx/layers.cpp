@@ -8,12 +8,12 @@
 namespace heddle::test::onnx_nodes {
 namespace {
 
-/// Images, each a matrix, with rows for columns.
+/// Images, each a matrix, with rows and columns exchanged.
 numbers transposed_matrices(processor& p, const numbers& elements, const extents& shape) {
     return permuted(p, {"FLOAT", shape, elements}, {0, 2, 1}).elements;
 }
 
-/// The product alpha A B + beta C. Its roundings are those that the bounds of the rung and of NumPy's floats stand for.
+/// The product alpha A B + beta C. Its roundings include the bounds of the rung and of NumPy's floats.
 tensor product(processor& p, batch_view<const float> a, batch_view<const float> b, const numbers& c,
                const arguments& in) {
     guarded<float> of_a = p.operand(in[0].elements), of_b = p.operand(in[1].elements), of_c = p.operand(c);
@@ -65,12 +65,12 @@ tensors gemm(processor& p, const arguments& in) {
     return {product(p, a, b, c, in)};
 }
 
-/// The shape N x C x H x W of images, of which lines have height one.
+/// The shape N x C x H x W of images; images with one spatial dimension have a height of one.
 extents image_shape(extents shape) {
     if (shape.size() == 3) shape.insert(shape.begin() + 2, 1);
     return shape.size() == 4 ? shape : throw inexpressible("other than two dimensions of space");
 }
-/// The pixels as heddle has them, N x H x W x C.
+/// The pixels in heddle's layout, N x H x W x C.
 guarded<float> pixels_of(processor& p, const tensor& x, const extents& s) {
     return p.operand(transposed_matrices(p, x.elements, {s[0], s[1], s[2] * s[3]}));
 }
@@ -83,7 +83,7 @@ tensor planes_of(processor& p, guarded<float>& y, extents s, std::size_t rank, d
     return {"FLOAT", s, planes, {}, roundings};
 }
 
-/// The taps that step over images.
+/// A window that moves over images.
 struct window {
     conv_steps taps{}, stride{}, dilation{};
     conv_padding padding{};
@@ -107,7 +107,7 @@ struct window {
                 before = in.text("auto_pad") == "SAME_LOWER" ? all - all / 2 : all / 2;
                 after = all - before;
             }
-            // For one place more, if it begins in the image.
+            // Adds one more place, if it begins in the image.
             const std::int64_t beyond = (extent + before + after - reach) % (stride.*step);
             const bool begins_inside = after + stride.*step < reach + beyond;
             if (in.flag("ceil_mode") && beyond != 0 && begins_inside) after += stride.*step - beyond;
@@ -159,7 +159,7 @@ tensors pooling(processor& p, const arguments& in) {
 
 }  // namespace
 
-/// Errors of inputs go the way of magnitudes. Where elements are only chosen, the largest error counts.
+/// Errors of inputs are summed as magnitudes are. Where elements are only chosen, the largest error counts.
 operation summed(const operation& by) {
     return [=](processor& p, const arguments& in) {
         tensors y = by(p, in);

@@ -23,7 +23,7 @@ tensor tensor_of(const TensorProto& from) {
     tensor to{TensorProto::DataType_Name(static_cast<TensorProto::DataType>(from.data_type())),
               {from.dims().begin(), from.dims().end()},
               {}};
-    // Elements lie in the field of their type, or in one string of bytes.
+    // Elements are in the field of their type, or in one string of bytes.
     const auto take = [&]<class T>(T element, const auto& field) {
         to.elements.assign(field.begin(), field.end());
         for (std::size_t at = 0; at < from.raw_data().size(); at += sizeof(T)) {
@@ -46,7 +46,7 @@ tensor tensor_of(const TensorProto& from) {
 std::map<std::string, path> folders() {
     const std::string prefix = "test_";
     std::map<std::string, path> found;
-    std::error_code gone;  // since heddle was configured
+    std::error_code gone;  // deleted since heddle was configured
     for (const auto& entry : std::filesystem::directory_iterator(HEDDLE_ONNX_NODE_TESTS, gone))
         if (const std::string name = entry.path().filename(); name.starts_with(prefix))
             found[name.substr(prefix.size())] = entry.path();

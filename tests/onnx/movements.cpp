@@ -5,10 +5,10 @@
 namespace heddle::test::onnx_nodes {
 namespace {
 
-/// Elements `step` apart, to be side by side: so many in each of so many rows.
+/// Elements `step` apart that are to become contiguous: `count` in each of `rows` rows.
 struct run {
     std::int64_t from, to, step = 1, cols = 1, rows = 1;
-    std::int64_t row_step = 0, to_step = 0;  ///< from a row to the next, where they are and where they go
+    std::int64_t row_step = 0, to_step = 0;  ///< distances between rows, in the source and the result
 
     bool takes_column(std::int64_t next_from, std::int64_t next_to) {
         const std::int64_t way = next_from - from - (cols - 1) * step;
@@ -17,7 +17,7 @@ struct run {
         ++cols;
         return true;
     }
-    /// Rows are apart from each other, or from the next column.
+    /// Whether rows are apart from each other, or from the next column.
     bool takes_row(const run& next) {
         const std::int64_t way = next.from - from - (rows - 1) * row_step;
         const std::int64_t to_way = next.to - to - (rows - 1) * to_step;
@@ -31,7 +31,7 @@ struct run {
     }
 };
 
-/// Rows as long as they get, each in one of the last few matrices that it fits, or else in a new one.
+/// Rows as long as possible. Each goes to one of the last few matrices that it fits, or to a new one.
 std::vector<run> runs_of(const std::vector<std::int64_t>& from) {
     std::vector<run> lines, all;
     for (std::int64_t i = 0; i < std::ssize(from); ++i)
@@ -185,7 +185,7 @@ tensors pad(processor& p, const arguments& in) {
     return {moved(p, {&in[0]}, shape, place_of, in.has_input(2) ? in[2].elements.at(0) : 0)};
 }
 
-/// Blocks of pixels are dimensions of their own, in the place of others.
+/// Blocks of pixels become dimensions of their own, in another order.
 tensors depth_to_space(processor& p, const arguments& in) {
     const extents& s = in[0].shape;
     const auto b = static_cast<std::int64_t>(in.number("blocksize", 1));

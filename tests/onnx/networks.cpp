@@ -8,7 +8,7 @@
 namespace heddle::test::onnx_nodes {
 namespace {
 
-/// An element for each channel, beside images of a rank.
+/// One element for each channel, to be broadcast over images of a rank.
 tensor per_channel(tensor x, std::size_t rank) {
     x.shape.resize(rank - 1, 1);
     return x;
@@ -23,7 +23,7 @@ tensor affine(processor& p, const tensor& x, const tensor& factor, const tensor&
     return add(p, multiply(p, x, per_channel(factor, x.shape.size())), per_channel(bias, x.shape.size()));
 }
 
-/// In training, a step takes over a part of the moments, too.
+/// In training, a step also takes over a part of the moments.
 tensors batch_normalization(processor& p, const arguments& in) {
     const auto epsilon = static_cast<float>(in.number("epsilon", 1e-5));
     if (!in.flag("training_mode")) {
@@ -45,7 +45,7 @@ tensors instance_normalization(processor& p, const arguments& in) {
     return {affine(p, normalized(p, in[0], 2, epsilon), in[1], in[2])};
 }
 
-/// Groups of channels, of which each has a factor and a bias.
+/// Groups of channels, each with a factor and a bias.
 tensors group_normalization(processor& p, const arguments& in) {
     const auto groups = static_cast<std::int64_t>(in.number("num_groups", 1));
     const auto epsilon = static_cast<float>(in.number("epsilon", 1e-5));
@@ -57,7 +57,7 @@ tensors group_normalization(processor& p, const arguments& in) {
     return {y};
 }
 
-/// NumPy has the variance as a difference, and adds to its root a number that is too small to count.
+/// NumPy computes the variance as a difference, and adds a negligible number to its root.
 tensors mean_variance_normalization(processor& p, const arguments& in) {
     if (in.integers("axes", {0, 2, 3}) != extents{0, 2, 3}) throw inexpressible("other axes");
     const tensor x = with_channels_first(p, in[0]), variance = moments(p, x, 1)[1];
@@ -71,7 +71,7 @@ tensors mean_variance_normalization(processor& p, const arguments& in) {
     return {with_channels_first(p, y)};
 }
 
-/// Sums of neighbouring channels are a product with a matrix of ones beside its diagonal.
+/// Sums of neighbouring channels are a product with a band matrix of ones.
 tensors local_response_normalization(processor& p, const arguments& in) {
     const extents& s = in[0].shape;
     const double size = in.number("size", 1), beta = in.number("beta", 0.75);
@@ -93,7 +93,7 @@ tensors local_response_normalization(processor& p, const arguments& in) {
     return {y};
 }
 
-/// A convolution of the image with zeros between its pixels, by filters that are turned around.
+/// A convolution of the image, with zeros between its pixels, by flipped filters.
 tensors transposed_convolution(processor& p, const arguments& in) {
     const extents &x = in[0].shape, &w = in[1].shape;
     const std::size_t rank = x.size() - 2;
@@ -136,7 +136,7 @@ tensors transposed_convolution(processor& p, const arguments& in) {
     return operator_named("Conv")(p, conv);
 }
 
-/// How far a pixel's neighbours count, as ONNX has it.
+/// The weights of a pixel's neighbours, by ONNX's definition.
 numbers weights_at(double ratio, const arguments& in) {
     const std::string mode = in.text("mode"), nearest = in.text("nearest_mode");
     if (mode == "linear") return {1 - ratio, ratio};
@@ -152,7 +152,7 @@ numbers weights_at(double ratio, const arguments& in) {
     return {is_right ? 0. : 1., is_right ? 1. : 0.};
 }
 
-/// What an axis is multiplied by to be resized, and where its results lie outside.
+/// The matrix that resizes an axis, and the results that lie outside.
 struct resizing {
     tensor matrix;
     std::vector<bool> is_outside;
@@ -200,7 +200,7 @@ struct resizing {
     }
 };
 
-/// A product of one picture with a matrix on either side.
+/// The product of each picture with a matrix on either side.
 tensors resize(processor& p, const arguments& in) {
     const extents& s = in[0].shape;
     const std::int64_t rank = std::ssize(s);
@@ -298,7 +298,7 @@ struct recurrent {
                      })
             .counted();
     }
-    /// Weights, the other way round.
+    /// Weights, transposed.
     tensor weights(std::size_t input, std::int64_t gate) const {
         const std::int64_t cols = in[input].shape.at(2);
         return moved(p, {&in[input]}, {cols, hidden},
@@ -314,7 +314,7 @@ struct recurrent {
         h.shape = {batch, hidden};
         return h.counted();
     }
-    /// x W^T + h R^T and both biases, of so many gates.
+    /// x W^T + h R^T and both biases, for `gates` gates.
     tensor gate(std::int64_t i, std::int64_t gates, const tensor& x_now, const tensor& h) const {
         const tensor sum = add(p, product(p, x_now, weights(1, i)), product(p, h, weights(2, i)));
         return add(p, sum, add(p, row(3, i).counted(), row(3, gates + i)));
@@ -344,7 +344,7 @@ tensors rnn(processor& p, const arguments& in) {
     return of.results(states);
 }
 
-/// h = (1 - z) n + z h, with the gates z and r, and n from what r leaves of h.
+/// h = (1 - z) n + z h, with the gates z and r; n is computed from r times the state.
 tensors gru(processor& p, const arguments& in) {
     const recurrent of(p, in);
     tensor h = of.initial(5);
@@ -374,7 +374,7 @@ tensors lstm(processor& p, const arguments& in) {
     return of.results(states);
 }
 
-/// It drops nothing: what NumPy drops in training is another choice than heddle's.
+/// Drops nothing, as NumPy and heddle drop different elements in training.
 tensors dropout_operator(processor& p, const arguments& in) {
     if (in.outputs.size() > 1) throw inexpressible("a mask");
     const bool is_training = in.has_input(2) && in[2].elements.at(0) != 0;

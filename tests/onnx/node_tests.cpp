@@ -21,10 +21,10 @@ namespace {
 
 using namespace test::onnx_nodes;
 
-/// The fewer that ONNX 1.12 and 1.14 have.
+/// The smaller number, that of ONNX 1.12 and 1.14.
 constexpr int least_expressed = 588;
 
-/// @throws inexpressible  an operator that none here stands for
+/// @throws inexpressible  heddle has nothing for the operator
 operation operator_of(const node& of, bool is_alone) {
     static const table shapes = shape_operators();
     if (const auto found = shapes.find(of.operation); found != shapes.end() && !is_alone)
@@ -69,7 +69,7 @@ bool carries_errors(const std::string& operation) {
     return !others.contains(operation);
 }
 
-/// All tensors of a graph, by name. In one of several nodes all roundings count, as NumPy computes it otherwise.
+/// All tensors of a graph, by name. In a graph of several nodes all roundings count, as NumPy computes it otherwise.
 std::map<std::string, tensor> evaluated(const model& all, const tensors& inputs, processor& p) {
     const bool is_alone = all.nodes.size() == 1;
     std::map<std::string, tensor> values;
@@ -106,7 +106,7 @@ void expect_agreement(const std::filesystem::path& folder, processor& p) {
     } while (p.has_another_round());
 }
 
-/// The tests of nodes that have an operator. What else heddle lacks is seen when one runs.
+/// The tests of nodes with known operators. Other gaps of heddle show when one runs.
 const std::vector<std::string>& names() {
     static const std::vector<std::string> all = [] {
         std::vector<std::string> found;
@@ -143,7 +143,7 @@ const auto name_of = [](const auto& info) { return info.param; };
 INSTANTIATE_TEST_SUITE_P(all, onnx_nodes, testing::ValuesIn(names()), name_of);
 INSTANTIATE_TEST_SUITE_P(all, onnx_nodes_by_every_rung, testing::ValuesIn(names()), name_of);
 
-/// It prints what is left out.
+/// Prints the tests that are left out.
 TEST(host_onnx_nodes, are_no_fewer_than_they_were) {
     int expressed = 0;
     std::map<std::string, int> reasons;

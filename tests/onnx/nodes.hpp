@@ -13,10 +13,10 @@
 #include <string>
 #include <vector>
 
-/// ONNX's node tests: a node each, or what it stands for as a graph, with inputs and the outputs that they give.
+/// ONNX's node tests. Each has a node, or its equivalent graph, with inputs and the expected outputs.
 namespace heddle::test::onnx_nodes {
 
-/// Why heddle does not express a node.
+/// The reason why heddle does not express a node.
 struct inexpressible : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
@@ -25,14 +25,14 @@ using extents = std::vector<std::int64_t>;
 using numbers = std::vector<double>;
 
 struct tensor {
-    std::string type;  ///< as ONNX names it
+    std::string type;  ///< ONNX's name of it
     extents shape;
-    numbers elements;      ///< row by row; a double can be whatever number occurs
-    numbers errors{};      ///< what each of a result may be off by; empty where they are exact
-    double roundings = 0;  ///< that each term of a sum goes through, in heddle and NumPy together
+    numbers elements;      ///< row by row; a double holds every number that occurs
+    numbers errors{};      ///< error bounds of the elements; empty where they are exact
+    double roundings = 0;  ///< of each term of a sum, in heddle and NumPy together
 
     double error(std::int64_t i) const { return errors.empty() ? 0 : errors.at(i); }
-    /// As a result of which nothing was off: whatever is made of it then counts its roundings.
+    /// As an exact result, whose later uses count their own roundings.
     tensor counted() const {
         tensor x = *this;
         if (type == "FLOAT") x.errors.resize(elements.size());
@@ -66,25 +66,25 @@ struct model {
     std::vector<std::string> inputs, outputs;
 };
 
-/// The folders of a node test each, by name without "test_".
+/// The folders of the node tests, by name without "test_".
 std::map<std::string, std::filesystem::path> folders();
-/// @throws inexpressible  an attribute of a type that no operation of heddle's has
+/// @throws inexpressible  an attribute of a type that none of heddle's operations has
 model read_model(const std::filesystem::path& folder);
 /// The tensors that are "input" or "output", without those left out.
-/// @throws inexpressible  a type that no operation of heddle's has
+/// @throws inexpressible  a type that none of heddle's operations has
 tensors read_tensors(const std::filesystem::path& folder, const std::string& kind);
 
 inline std::int64_t size_of(const extents& shape) {
     return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
 }
 
-/// Where a node is computed: on the CPU, or on the GPU of a stream. There it is computed several times: each call takes
-/// `automatic` in round 0, and in round i the i-th of its rungs, or `automatic` if that is refused.
+/// The processor of a node: the CPU, or the GPU of a stream. The GPU computes it several times. In round 0 each call
+/// takes `automatic`; in round i it takes the i-th of its rungs, or `automatic` if that is refused.
 class processor {
   public:
     explicit processor(const stream* gpu = nullptr) : gpu_(gpu) {}
 
-    /// In guarded memory: these elements, or room for so many.
+    /// Guarded memory with these elements, or with room for so many.
     template <class T = float>
     guarded<T> operand(const numbers& elements, std::int64_t size = 0) const {
         std::vector<T> all;
@@ -103,7 +103,7 @@ class processor {
     }
 
     /// Calls on_host(operands..., options), or without options; or on_gpu(operands..., stream, options) with a rung.
-    /// @return the options that it took
+    /// @return the options of the call
     template <class Rungs, class Options, class OnHost, class OnGpu, class... Operands>
     Options run(const Rungs& rungs, Options options, const OnHost& on_host, const OnGpu& on_gpu,
                 const Operands&... operands) {
@@ -137,25 +137,25 @@ class processor {
     std::size_t round_ = 0, last_round_ = 0;
 };
 
-/// A node with its inputs, null where one is left out.
+/// A node with its inputs, which are null where they are left out.
 struct arguments : node {
     std::vector<const tensor*> given;
 
     bool has_input(std::size_t i) const { return i < given.size() && given[i] != nullptr; }
     const tensor& operator[](std::size_t i) const { return *given.at(i); }
-    /// An attribute, or in later versions of some operators an input.
+    /// An attribute, which is an input in later versions of some operators.
     extents integers(const std::string& name, const extents& otherwise, std::size_t input = 99) const {
         if (!has(name) && !has_input(input)) return otherwise;
         const numbers& from = has_input(input) ? given[input]->elements : attributes.at(name).elements;
         return {from.begin(), from.end()};
     }
-    /// A dimension of the first input, given as a number that counts from the end where it is negative.
+    /// A dimension of the first input, from a number that counts from the end where it is negative.
     std::int64_t dimension(double axis) const {
         return static_cast<std::int64_t>(axis) + (axis < 0 ? std::ssize(given.at(0)->shape) : 0);
     }
 };
 
-/// What heddle makes of a node's inputs. Outputs that it leaves out at the end are not compared.
+/// heddle's results for a node's inputs. Last outputs that it leaves out are not compared.
 using operation = std::function<tensors(processor&, const arguments&)>;
 using table = std::map<std::string, operation>;
 
@@ -166,12 +166,12 @@ table row_operators();
 table layers();
 table networks();
 table optimizers();
-/// What graphs make of shapes and constants alone. It is computed here, and stands for no test.
+/// Operators on shapes and constants alone. The test program computes them; they are no tests of heddle.
 table shape_operators();
 
 inline constexpr double u = unit_roundoff<float>();
 
-// Functions of elements, broadcast as ONNX has it. Where an input has errors, they carry them, and what they round.
+// Functions of elements, broadcast as in ONNX. They propagate the errors of inputs and add their roundings.
 
 tensor add(processor& p, const tensor& x, const tensor& y);
 tensor subtract(processor& p, const tensor& x, const tensor& y);
@@ -179,12 +179,12 @@ tensor multiply(processor& p, const tensor& x, const tensor& y);
 tensor scale(processor& p, double alpha, const tensor& x);
 tensor clamp(processor& p, const tensor& x, double low, double high);
 tensor relu(processor& p, const tensor& x);
-/// 1 where x is positive, and else 0.
+/// 1 where x is positive, otherwise 0.
 tensor step(processor& p, const tensor& x);
 tensor exponential(processor& p, const tensor& x);
 tensor sigmoid(processor& p, const tensor& x);
 tensor tanh(processor& p, const tensor& x);
-/// x / (sqrt(y) + epsilon): what a step of Adam takes.
+/// x / (sqrt(y) + epsilon), as in a step of Adam.
 tensor over_root(processor& p, const tensor& x, const tensor& y, double epsilon = 0);
 tensor quotient(processor& p, const tensor& x, const tensor& y);
 tensor logarithm(processor& p, const tensor& x);
@@ -193,16 +193,16 @@ inline tensor scalar(double x) {
     return {"FLOAT", {}, {static_cast<float>(x)}};
 }
 
-/// For each place of a result, the place of an element among those of all inputs, one after another; -1 where none is.
+/// For each place of a result, the index of an element among those of all inputs in turn; -1 for none.
 using places = std::function<std::int64_t(const extents& at)>;
-/// Elements in other places, copied by transposes of as few matrices as it takes; `fill` where none is.
+/// Elements moved to other places, by transposes of as few matrices as possible; `fill` where there is no element.
 tensor moved(processor& p, const std::vector<const tensor*>& from, const extents& shape,
              const places& place_of, double fill = 0);
 tensor reshaped(processor& p, const tensor& x, const extents& shape);
 tensor permuted(processor& p, const tensor& x, const extents& order);
-/// What two shapes are broadcast to.
+/// The shape to which two shapes are broadcast.
 extents joint_shape(const extents& x, const extents& y);
-/// Its dimensions of one repeated; itself where none is.
+/// The tensor with dimensions of one repeated; itself where there are none.
 tensor expanded(processor& p, const tensor& x, const extents& shape);
 inline std::int64_t offset_of(const extents& at, const extents& shape) {
     std::int64_t place = 0;
@@ -210,15 +210,15 @@ inline std::int64_t offset_of(const extents& at, const extents& shape) {
     return place;
 }
 
-/// What is left of each row, from an axis on, without its mean, over its deviation.
+/// Each row from an axis on, minus its mean, over its deviation.
 tensor normalized(processor& p, const tensor& x, std::int64_t axis, float epsilon);
 /// The mean and the variance of each such row.
 tensors moments(processor& p, const tensor& x, std::int64_t axis);
 /// The product of matrices, with errors.
 tensor product(processor& p, const tensor& x, const tensor& y);
-/// The operation, which is linear, with errors: so many roundings of what it makes of its inputs' magnitudes.
+/// The linear operation, with errors: so many roundings of its result for the inputs' magnitudes.
 operation summed(const operation& by);
-/// One of the operators, by the name that ONNX gives it.
+/// One of the operators, by ONNX's name.
 const operation& operator_named(const std::string& name);
 
 }  // namespace heddle::test::onnx_nodes

@@ -6,7 +6,7 @@
 namespace heddle::test::onnx_nodes {
 namespace {
 
-/// A parameter's tensors: weights, gradient and what else the optimizer keeps.
+/// A parameter's tensors: weights, gradient and the optimizer's state.
 struct trained {
     guarded<float> weights, gradient, first, second;
 
@@ -24,7 +24,7 @@ struct trained {
     }
 };
 
-/// Inputs are the rate, the number of the step, and tensors: those of a kind come one after another, as in the results.
+/// The inputs are the rate, the number of the step, and tensors. Those of one kind are consecutive, as in the results.
 template <class By>
 tensors for_each_parameter(const arguments& in, std::size_t kinds, std::size_t results, const By& by) {
     const std::size_t count = (in.given.size() - 2) / kinds;
@@ -38,7 +38,7 @@ tensors for_each_parameter(const arguments& in, std::size_t kinds, std::size_t r
     return all;
 }
 
-/// An average of gradients, or of squares, is off by some roundings of what it is made of.
+/// The error of an average of gradients, or of squares, is some roundings of its terms.
 tensor with_errors(const tensor& like, const numbers& now, const numbers& made_of) {
     tensor y{like.type, like.shape, now};
     for (const double e : made_of) y.errors.push_back(8 * u * e);
@@ -51,7 +51,7 @@ numbers magnitudes(const tensor& x, const tensor& g, const tensor& before, doubl
                       std::abs(before.elements[i]));
     return all;
 }
-/// A step is off as what it is made of is, and by roundings of its own, of which adam has the most.
+/// The error of a step is that of its terms, and its own roundings, of which adam has the most.
 tensor stepped(const tensor& x, const numbers& now, const tensor& along) {
     tensor y{x.type, x.shape, now};
     for (std::int64_t i = 0; i < size_of(x.shape); ++i) {
@@ -80,7 +80,7 @@ struct step_of {
         : rate(in[0].elements.at(0)), number(in[1].elements.at(0)), decay(in.number("norm_coefficient", 0)) {}
 };
 
-/// Before the first step gradients count in full.
+/// In the first step, gradients count in full.
 tensors momentum(processor& p, const arguments& in) {
     const step_of now(in);
     const bool is_nesterov = in.text("mode") == "nesterov";
@@ -100,11 +100,11 @@ tensors momentum(processor& p, const arguments& in) {
     });
 }
 
-/// Before the first step averages are not corrected: the rate and epsilon take heddle's corrections back.
+/// In the first step, averages are not corrected: the rate and epsilon undo heddle's corrections.
 tensors adam_operator(processor& p, const arguments& in) {
     const step_of now(in);
     if (in.number("norm_coefficient_post", 0) != 0) throw inexpressible("decay after a step");
-    // The test that leaves it out was computed with another than the default.
+    // The test without an epsilon was computed with another epsilon than the default.
     if (!in.has("epsilon")) throw inexpressible("an epsilon that is not given");
     const double alpha = in.number("alpha", 0.9), beta = in.number("beta", 0.999);
     const double steps = std::max(now.number, 1.), root = std::sqrt(1 - std::pow(beta, steps));
@@ -126,7 +126,7 @@ tensors adam_operator(processor& p, const arguments& in) {
     });
 }
 
-/// A step of Adam whose average of squares halves their sum, and whose gradients are no average.
+/// A step of Adam whose average of squares halves their sum, and whose gradients are not averaged.
 tensors adagrad(processor& p, const arguments& in) {
     const step_of now(in);
     return for_each_parameter(in, 3, 2, [&](const std::vector<const tensor*>& of) -> tensors {
@@ -150,7 +150,7 @@ tensors adagrad(processor& p, const arguments& in) {
     });
 }
 
-/// Sums of one element are its type's sums. A step that moves nothing rounds weights to the type of their values.
+/// Sums of one element have the type's sum type. A step that moves nothing rounds weights to the type of their values.
 tensors cast_to(processor& p, const tensor& x, const std::string& type) {
     const std::int64_t n = size_of(x.shape);
     if (x.type == type) return {reshaped(p, x, x.shape)};

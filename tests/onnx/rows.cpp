@@ -27,7 +27,7 @@ struct lines {
     }
 };
 
-/// All lines along the axes from the first to one before the last.
+/// All lines along the axes from the first to the one before the last.
 std::vector<lines> lines_along(const extents& shape, std::int64_t first, std::int64_t last) {
     const std::int64_t outer = size_of({shape.begin(), shape.begin() + first});
     const std::int64_t inner = size_of({shape.begin() + last, shape.end()});
@@ -63,8 +63,8 @@ numbers reduced(processor& p, By by, const tensor& x, std::int64_t first, std::i
     return p.read(to);
 }
 
-/// The axes of an operator, from the first to one before the last, and the shape of what it gives. Those that are not
-/// neighbours come first in another order of dimensions.
+/// The axes of an operator, from the first to the one before the last, and the shape of its result. Axes that are not
+/// neighbours first come into another order of dimensions.
 struct reduced_axes {
     std::int64_t first = 0, last;
     extents shape, order{};
@@ -90,7 +90,7 @@ struct reduced_axes {
     }
 };
 
-/// All where none is given.
+/// All axes where none is given.
 extents axes_of(const arguments& in) {
     extents given = in.integers("axes", {}, 1);
     if (given.empty() && !in.flag("noop_with_empty_axes"))
@@ -98,7 +98,7 @@ extents axes_of(const arguments& in) {
     return given;
 }
 
-/// A reduction goes through so many roundings for each element of a line, and some more.
+/// A reduction has a rounding for each element of a line, and some more.
 template <class By>
 operation reduce_by(By by, double each = 0, double more = 0) {
     return summed([=](processor& p, const arguments& in) {
@@ -118,7 +118,7 @@ numbers reversed(const tensor& x, std::int64_t axis) {
     return y;
 }
 
-/// The last of equal elements is the first of them in reverse order.
+/// The last of equal elements is the first in reverse order.
 template <class By>
 operation place_by(By by) {
     return [=](processor& p, const arguments& in) {
@@ -132,7 +132,7 @@ operation place_by(By by) {
     };
 }
 
-/// Inputs of one shape are the rows of a matrix, whose columns are reduced: by(T()) does it for type T.
+/// Inputs of one shape become the rows of a matrix, whose columns are reduced by by(T()) for type T.
 template <class By>
 operation extreme_by(By by) {
     return [=](processor& p, const arguments& in) {
@@ -189,7 +189,7 @@ tensors range(processor& p, const arguments& in) {
     return {y};
 }
 
-/// Elements that are less than the largest are 0, and of the others all but the first: those that have some before them.
+/// Elements below the largest become 0. So do all of the largest but the first, as they have others before them.
 tensors hardmax(processor& p, const arguments& in) {
     const std::int64_t axis = in.dimension(in.number("axis", -1));
     tensor largest = in[0];
@@ -211,7 +211,7 @@ numbers of_doubles(processor& p, const OnHost& on_host, const OnGpu& on_gpu, con
     return with(p.operand<double>(x)...);
 }
 
-/// Newton's steps towards e^y = sum of e^(x - largest), one for each by which they begin too high, and some more.
+/// Newton's steps towards e^y = sum of e^(x - largest): one for each unit of the first excess, and some more.
 tensors log_of_exponentials(processor& p, const arguments& in) {
     using enum reduce_operation;
     const reduced_axes axes(in, axes_of(in));
@@ -261,7 +261,7 @@ tensors product_of_slices(processor& p, const arguments& in) {
     return {y};
 }
 
-/// Those of doubles that are sums, products of vectors, or copies.
+/// Only those of doubles that are sums, products of vectors, or copies.
 tensors einsum(processor& p, const arguments& in) {
     using enum reduce_operation;
     std::string equation = in.text("equation");
@@ -301,9 +301,9 @@ double largest_error(const tensor& x) {
     return x.errors.empty() ? 0 : std::ranges::max(x.errors);
 }
 
-/// A row's sum of n exponentials is off by 6 n + log(n) + 9 roundings in heddle (docs/accuracy.md, "Softmax and norms").
-/// NumPy's is off by n + log(n) + 8, as its functions are by 8 u each. An exponent is off by one, and weighs as much as
-/// it is.
+/// A row's sum of n exponentials is off by 6 n + log(n) + 9 roundings in heddle (docs/accuracy.md, "Softmax and
+/// norms"), and by n + log(n) + 8 in NumPy, whose functions are off by 8 u each. An exponent's rounding counts by its
+/// magnitude.
 tensor softmax_of(processor& p, const tensor& x, std::int64_t axis, bool is_log) {
     guarded<float> from = p.operand(x.elements), to = p.operand({}, size_of(x.shape));
     const auto on_host = is_log ? host::log_softmax<float> : host::softmax<float>;
@@ -325,7 +325,7 @@ tensors softmax_operator(processor& p, const arguments& in) {
     return {softmax_of(p, in[0], in.dimension(in.number("axis", -1)), is_log)};
 }
 
-/// NumPy is off as heddle may be. It also gives means, and reciprocals of the deviations.
+/// NumPy's error bound is that of heddle. It also gives means, and reciprocals of the deviations.
 tensors layer_normalization(processor& p, const arguments& in) {
     const extents& shape = in[0].shape;
     const std::int64_t axis = in.dimension(in.number("axis", -1));
@@ -351,7 +351,7 @@ tensors layer_normalization(processor& p, const arguments& in) {
     return {z, of_rows[0], over_root(p, ones, square)};
 }
 
-/// The weights of a loss's labels, 0 where one is ignored.
+/// The weights of a loss's labels, 0 for ignored labels.
 tensor weights_of(const arguments& in) {
     tensor weights{"FLOAT", in[1].shape, {}};
     for (const double label : in[1].elements) {
@@ -362,8 +362,8 @@ tensor weights_of(const arguments& in) {
     return weights;
 }
 
-/// A sum is off by what its terms are, and by a rounding for each, in heddle and in NumPy. A mean is one over that of
-/// weights.
+/// The error of a sum is that of its terms, and a rounding for each, in heddle and in NumPy. A mean is a sum divided
+/// by the sum of weights.
 tensors reduced_loss(processor& p, const tensor& losses, const tensor& weights, const arguments& in) {
     const auto total = [&](tensor x) {
         x.shape = {1, std::ssize(x.elements)};
@@ -402,7 +402,7 @@ tensors cross_entropy_loss(processor& p, const arguments& in) {
     return outputs;
 }
 
-/// A loss is the sum of products with zeros and, in the place of the label, minus the weight.
+/// A loss is the sum of products with zeros and, at the label, minus the weight.
 tensors likelihood_loss(processor& p, const arguments& in) {
     const tensor weights = weights_of(in);
     tensor chosen{"FLOAT", in[0].shape, numbers(in[0].elements.size())};
@@ -439,7 +439,7 @@ tensor normalized(processor& p, const tensor& x, std::int64_t axis, float epsilo
     return y;
 }
 
-/// A variance counts as off by what a mean of the squares is, and some roundings more.
+/// The error of a variance counts as that of a mean of the squares, and some roundings more.
 tensors moments(processor& p, const tensor& x, std::int64_t axis) {
     const extents shape(x.shape.begin(), x.shape.begin() + axis);
     const std::int64_t last = std::ssize(x.shape), rows = size_of(shape), cols = size_of(x.shape) / rows;

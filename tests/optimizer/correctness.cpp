@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-// What tests/fuzz does not draw.
+// Cases that tests/fuzz does not draw.
 namespace heddle {
 namespace {
 
@@ -30,7 +30,7 @@ struct optimizer_call {
     adam_options adam = {};
 
     bool is_sgd() const { return sgd.momentum != 0; }
-    /// change(options), of whichever they are.
+    /// Calls change(options) for either type of options.
     template <class Change>
     void with_options(Change change) {
         if (is_sgd())
@@ -60,7 +60,7 @@ bool are_same_bits(const std::vector<float>& a, const std::vector<float>& b) {
     return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
 }
 
-/// Around every border: of packets, blocks and chunks.
+/// Sizes around every border: of packets, blocks and chunks.
 const std::vector<std::int64_t> sizes = {0,   1,   2,    3,    4,    5,    7,    0,    8,
                                          255, 256, 1023, 1025, 4095, 4096, 4097, 8191, 12345};
 

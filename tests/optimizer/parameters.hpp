@@ -10,7 +10,7 @@
 
 namespace heddle::test {
 
-/// Parameters in guarded memory, of so many elements each. Arrays begin behind a multiple of 16 bytes.
+/// Parameters in guarded memory, with these counts of elements. Arrays do not begin at multiples of 16 bytes.
 template <class T, class Gradient>
 class guarded_list {
   public:
@@ -30,7 +30,7 @@ class guarded_list {
         return result;
     }
 
-    /// The weights are as drawn at first, and moments are zero, where training begins.
+    /// Restores the drawn weights, and zero moments, as at the beginning of training.
     void restart() {
         for (auto& p : all_) {
             const std::vector<float> zeros(p.weights.size());
@@ -40,7 +40,7 @@ class guarded_list {
         }
     }
 
-    /// All that a step writes, of all parameters in turn.
+    /// All results of a step, of all parameters in turn.
     std::vector<float> state() {
         std::vector<float> all;
         for (auto& p : all_) {

@@ -18,7 +18,7 @@ using test::invalid_argument_of;
 const cuda::stream_ref no_stream{cudaStream_t{}};
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// A list of two, the second of which a test spoils.
+/// A list of two parameters; a test makes the second one invalid.
 class optimizer_arguments : public testing::Test {
   protected:
     using list_type = test::guarded_list<half, float>;

@@ -23,7 +23,7 @@
 namespace heddle {
 namespace {
 
-/// check(options) of each rung, and `automatic`, and of each of its kernels, until one fails.
+/// Calls check(options) for each rung, for `automatic` and for each kernel, until one fails.
 template <class Check>
 void for_every_pool_plan(pool_options options, Check check) {
     std::vector<pool_algorithm> rungs(pool_algorithms().begin(), pool_algorithms().end());
@@ -45,7 +45,7 @@ class pool_correctness : public test::gpu_test {
         if (is_set_up()) stream.emplace();
     }
 
-    /// And nothing around the output is written.
+    /// Also checks that nothing around the output is written.
     static void expect_same_bits(const std::vector<T>& first, test::guarded_tensor<T>& output) {
         const auto [again, canaries_alive] = output.inspect();
         ASSERT_EQ(first.size(), again.size());
@@ -58,7 +58,7 @@ class pool_correctness : public test::gpu_test {
 using types = testing::Types<float, half, bfloat16>;
 TYPED_TEST_SUITE(pool_correctness, types, test::type_names);
 
-/// The largest of numbers is the CPU's to the bit.
+/// A maximum of numbers agrees with the CPU's to the bit.
 TYPED_TEST(pool_correctness, gives_the_same_bits_in_a_graph) {
     constexpr std::int64_t count = 2, height = 129, width = 257, channels = 8;
     const auto elements = test::random_elements<TypeParam>(count * height * width * channels);
@@ -103,7 +103,7 @@ TYPED_TEST(pool_correctness, of_whole_images_has_one_pixel) {
     }
 }
 
-/// A sum in float stands still at 2^24.
+/// A sum in float would stop growing at 2^24.
 TYPED_TEST(pool_correctness, averages_large_windows_of_ones) {
     constexpr std::int64_t side = 4608;
     test::guarded_tensor<TypeParam> input(1, side, side, 1), output(1, 1, 1, 1);

@@ -15,7 +15,7 @@ class host_pool : public testing::Test {};
 using types = testing::Types<float, half, bfloat16>;
 TYPED_TEST_SUITE(host_pool, types, test::type_names);
 
-/// A sum in float stands still at 2^24.
+/// A sum in float would stop growing at 2^24.
 TYPED_TEST(host_pool, averages_25_million_ones) {
     const std::vector<TypeParam> ones(5000 * 5000, TypeParam(1.0f));
     TypeParam average{};

@@ -37,8 +37,8 @@ class random_test : public test::gpu_test {
     std::optional<heddle::stream> stream;
 };
 
-/// Normal numbers are the CPU's but for some bits. All rungs draw the same, and those of a call that draws n places on
-/// are the tail of those from the start.
+/// Normal numbers are the CPU's except for some bits. All rungs draw the same numbers. A call that begins n places
+/// later draws the tail of the numbers from the start.
 template <class T>
 class random_normal_numbers : public random_test {};
 using element_types = testing::Types<float, double, half, bfloat16>;
@@ -73,7 +73,7 @@ TEST_F(random_integers, are_philox_s_known_answer) {
 
 class random_sequences : public random_test {};
 
-/// What the CPU draws with an offset in host memory.
+/// The CPU's numbers for an offset in host memory.
 std::vector<std::uint32_t> bits_from(std::uint64_t seed, std::uint64_t offset, std::size_t size) {
     std::vector<std::uint32_t> result(size);
     host::random_bits({result.data(), std::ssize(result)},
@@ -91,7 +91,7 @@ TEST_F(random_sequences, go_on_in_a_graph_that_is_launched_again) {
         device_buffer<std::uint64_t> offset(1, *stream);
         fill_bytes(offset, std::byte{0}, *stream);
         const philox generator{.seed = seed, .offset = 5, .device_offset = offset.data()};
-        // The next launch draws at the place that the first two words of this one make.
+        // The next launch draws at the place that the first two words of this launch make.
         const graph captured = graph::capture(*stream, [&] {
             random_bits(y.vector(), generator, *stream, {.algorithm = algorithm});
             random_permutation(permutation.vector(), generator, *stream);

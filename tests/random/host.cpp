@@ -38,7 +38,7 @@ class host_random : public testing::Test {};
 using element_types = testing::Types<float, half, bfloat16>;
 TYPED_TEST_SUITE(host_random, element_types, test::type_names);
 
-/// The documented formula, from the words.
+/// Applies the documented formula to the words.
 TYPED_TEST(host_random, uniform_numbers_are_made_of_bits) {
     constexpr std::int64_t size = 4099;
     constexpr float low = -3, high = 5;

@@ -1,5 +1,5 @@
-// What the numbers are distributed as: the CPU's, which are the GPU's. Seeds are fixed, so that a bound that holds holds
-// always; bounds are five standard deviations of what is asked of random numbers, but for rounding to 16 bits.
+// The distribution of the numbers: the CPU's, which are the GPU's. Seeds are fixed, so that a result is always the
+// same. Bounds are five standard deviations of ideal random numbers, plus the rounding to 16 bits.
 
 #include "tests/support/numeric.hpp"
 #include <heddle/host.hpp>
@@ -34,7 +34,7 @@ testing::AssertionResult passes_chi_square(const std::vector<double>& counts,
     return testing::AssertionFailure() << "chi-square " << sum << ", " << freedom << " degrees of freedom";
 }
 
-/// In parts that are as likely as one another; part(x) is in [0, 1).
+/// Counts in equally likely parts; part(x) is in [0, 1).
 template <class T>
 testing::AssertionResult is_even(const std::vector<T>& numbers, const std::function<double(double)>& part) {
     std::vector<double> counts(256);
@@ -130,7 +130,7 @@ TEST(random_statistics_of_bits, every_byte_is_even_and_seeds_are_apart) {
     EXPECT_NEAR(equal_bits, bits / 2, sigmas * std::sqrt(bits / 4));
 }
 
-/// Over many seeds: where the first two elements go, each pair of places as likely as another.
+/// Over many seeds, the places of the first two elements: each pair is equally likely.
 TEST(random_statistics_of_permutations, pairs_go_everywhere) {
     for (const std::int64_t n : {20, 37, 64}) {
         constexpr int seeds = 200000;
@@ -148,7 +148,7 @@ TEST(random_statistics_of_permutations, pairs_go_everywhere) {
     }
 }
 
-/// The steps from an element to the next, and the elements that stay where they are: one on the average, and as its variance.
+/// The steps from an element to the next, and the elements that stay in place: their mean and variance are one.
 TEST(random_statistics_of_permutations, neighbours_part) {
     for (const std::int64_t n : {60000, (1 << 20) + 7}) {
         std::vector<std::int32_t> y(static_cast<std::size_t>(n));

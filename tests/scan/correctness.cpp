@@ -131,7 +131,7 @@ TYPED_TEST(scan_floating, keeps_denormals_and_gives_positive_zeros) {
     for (const scan_algorithm algorithm : every_algorithm()) {
         SCOPED_TRACE(to_string(algorithm));
         const vector_view<const TypeParam> view = x.vector();
-        // Multiples of one denormal add up without rounding.
+        // Multiples of one denormal are added without rounding.
         x.upload(std::vector<TypeParam>(size, denormal));
         const auto sums = this->scan_of(scan_kind::inclusive, view, {.algorithm = algorithm});
         for (std::size_t i = 0; i < sums.size(); ++i)

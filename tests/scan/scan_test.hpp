@@ -37,8 +37,8 @@ std::vector<T> elements(std::int64_t size) {
     return random_elements<T>(size, -limit, limit);
 }
 
-/// Passes where every y is the sum of the x up to its own: integers exactly, modulo their range; floating-point within
-/// `depth` roundings (Higham, "Accuracy and Stability of Numerical Algorithms", section 4.2), for which x is finite.
+/// Passes where every y is the sum of the x up to its own. Integers agree modulo their range, floating-point within
+/// `depth` roundings (Higham, "Accuracy and Stability of Numerical Algorithms", section 4.2), for finite x.
 template <class T>
 testing::AssertionResult are_sums(const std::vector<T>& y, const std::vector<T>& x, std::int64_t depth) {
     if (x.size() != y.size()) return testing::AssertionFailure() << "sizes disagree";
@@ -92,7 +92,7 @@ class scan_test : public gpu_test {
             exclusive_scan<T>(x, y, *stream, options);
     }
 
-    /// The scan of x, brought to the host; the device is idle after it.
+    /// The scan of x, copied to the host; the device is idle after it.
     template <class T>
     std::vector<T> scan_of(scan_kind kind, vector_view<const T> x, const scan_options& options = {}) {
         guarded<T> y(x.size);

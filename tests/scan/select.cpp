@@ -23,7 +23,7 @@ std::vector<scan_algorithm> every_algorithm() {
 
 const device_traits h200_like{.sm_count = 132};
 
-/// Vectors that lie alike.
+/// A problem whose vectors have one layout.
 scan_problem problem_of(const vector_layout& v, bool has_scratch = true) {
     return {v, v, has_scratch};
 }

@@ -48,7 +48,7 @@ TEST(host_scan_arguments, are_checked) {
         "host::exclusive_scan: y is a view that overlaps x in part, expected exactly x or apart from it");
 }
 
-// All below are checked before any device is asked for: they run everywhere.
+// All arguments below are checked before any device is used: these run everywhere.
 
 const cuda::stream_ref no_stream{cudaStream_t{}};
 

@@ -24,7 +24,7 @@ template <class T>
 class softmax_rows : public test::gpu_test {};
 TYPED_TEST_SUITE(softmax_rows, test::row_types, test::type_names);
 
-/// Fuzz draws what else there is. This is for programs without it, as tests/add_a_kernel.py makes one.
+/// Fuzz draws all other cases. This is for programs without it, such as that of tests/add_a_kernel.py.
 TYPED_TEST(softmax_rows, are_right_by_every_rung) {
     const heddle::stream stream;
     for (const auto& [rows, cols] : {std::pair{70, 5}, {37, 257}, {3, 9001}})

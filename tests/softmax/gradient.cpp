@@ -52,7 +52,7 @@ TYPED_TEST(softmax_gradients, give_the_same_bits_in_a_graph) {
     }
 }
 
-/// What the tests of all rungs compare with is itself the derivative of what those of softmax compare with.
+/// The reference of all gradients is the derivative of the reference of softmax.
 TEST(softmax_gradient_reference, agrees_with_finite_differences) {
     constexpr std::int64_t rows = 2, cols = 9;
     constexpr double step = 1e-5;

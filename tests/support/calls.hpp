@@ -35,7 +35,7 @@
 
 namespace heddle::test {
 
-/// Room for a few operands of 128 x 128 elements of any type, wherever the test wants it.
+/// Room for a few operands of 128 x 128 elements of any type, in memory that the test chooses.
 struct operand_memory {
     static constexpr std::int64_t side = 128, size = side * side;
     static constexpr std::int64_t slots = 4;
@@ -62,12 +62,12 @@ struct operand_memory {
 };
 
 struct named_call {
-    std::string name;  ///< of letters and underscores
+    std::string name;  ///< letters and underscores
     std::function<void(const operand_memory&, cuda::stream_ref)> run;
 };
 
-/// A call of every function that launches kernels of its own kind, and of every wrapper that enqueues work. Slots 0 and 1 are
-/// read, the others written.
+/// A call of every function that launches kernels of its own kind, and of every wrapper that enqueues work. Slots 0
+/// and 1 are read, the others written.
 inline std::vector<named_call> calls_of_all_kinds() {
     using memory = const operand_memory&;
     using stream = cuda::stream_ref;

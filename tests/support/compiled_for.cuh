@@ -15,7 +15,7 @@ __global__ void tell_architecture(bool* is_90a) {
 #endif
 }
 
-/// Whether the current device runs code of the including file that is compiled for 90a.
+/// Whether the current device runs the including file's code for 90a.
 inline bool is_compiled_for_90a() {
     bool* answer = nullptr;
     check(cudaMallocManaged(&answer, sizeof(bool)));

@@ -12,8 +12,8 @@
 
 namespace heddle::test {
 
-/// Holds streams back until it is opened, so that a test decides when work is done instead of racing it.
-/// Declare it last: what is destroyed while a stream is held may wait for that stream.
+/// Blocks streams until it is opened, so that a test decides when work is done, without a race. Declare it last:
+/// destructors may wait for a blocked stream.
 class gate {
   public:
     ~gate() { open(); }
@@ -29,7 +29,7 @@ class gate {
     }
 
   private:
-    /// Not for ever: what waits for a held stream by mistake then fails instead of hanging.
+    /// The wait ends some time. So an erroneous wait for a blocked stream fails instead of hanging.
     static void wait_for(void* opened) {
         constexpr std::chrono::seconds limit(30);
         std::unique_ptr<std::shared_future<void>>(static_cast<std::shared_future<void>*>(opened))

@@ -12,7 +12,7 @@
 
 namespace heddle::test {
 
-/// Why no kernel can run here; empty where one can.
+/// The reason why no kernel can run here; empty where one can.
 inline std::string why_no_gpu() {
     int count = 0;
     const cudaError_t status = cudaGetDeviceCount(&count);
@@ -21,20 +21,20 @@ inline std::string why_no_gpu() {
     return cuda_error(status).what();
 }
 
-/// Whether the current device multiplies by warpgroups.
+/// Whether the current device has warpgroup products.
 inline bool has_warpgroups() {
     const device_traits& device = traits_of(current_device());
     return device.compute_capability_major == 9 && device.compute_capability_minor == 0;
 }
 
-/// On a machine whose tests must not pass by being skipped.
+/// Whether tests must not pass by being skipped on this machine.
 inline bool is_gpu_required() {
     const char* required = std::getenv("HEDDLE_REQUIRE_GPU");
     return required != nullptr && *required != '\0';
 }
 
-/// For tests that launch kernels: where there is no device it skips and says why, or fails where the
-/// environment has HEDDLE_REQUIRE_GPU.
+/// For tests that launch kernels. Where there is no device, it skips and says why, or fails where the environment has
+/// HEDDLE_REQUIRE_GPU.
 class gpu_test : public testing::Test {
   protected:
     void SetUp() override {
@@ -44,7 +44,7 @@ class gpu_test : public testing::Test {
         GTEST_SKIP() << reason;
     }
 
-    /// For the SetUp() of a fixture of fixtures: whether the one above went through.
+    /// For the SetUp() of a derived fixture: whether that of the base class succeeded.
     static bool is_set_up() { return !IsSkipped() && !HasFatalFailure(); }
 };
 

@@ -15,15 +15,15 @@
 
 namespace heddle::test {
 
-/// A strided matrix in device memory (or host memory) of which every byte that is not an element is a canary:
-/// before and after it and between its rows and columns. All of it is poisoned at first, floating-point
-/// elements with NaN, so that an element that was never written is seen too.
+/// A strided matrix in device memory (or host memory) between canaries: every byte before, after and between its
+/// elements. All of it is poisoned at first, floating-point elements with NaN, so that elements that were never
+/// written show too.
 template <class T>
 class guarded {
   public:
     enum class memory { device, host };
 
-    /// With `elements` as upload() takes them, where there are any.
+    /// Takes `elements` as upload() does, if there are any.
     guarded(std::int64_t rows, std::int64_t cols, std::int64_t row_stride, std::int64_t offset = 0,
             std::int64_t col_stride = 1, memory where = memory::device, const std::vector<T>& elements = {})
         : rows_(rows), cols_(cols), row_stride_(row_stride), col_stride_(col_stride), where_(where) {
@@ -57,7 +57,7 @@ class guarded {
 
     T* data() { return data_ + first_; }
     matrix_view<T> matrix() { return {data(), rows_, cols_, row_stride_, col_stride_}; }
-    /// The matrix has one row.
+    /// The vector of a matrix with one row.
     vector_view<T> vector() { return {data(), cols_, col_stride_}; }
 
     /// Elements in row-major order, without gaps.
@@ -78,7 +78,7 @@ class guarded {
         return elements_now();
     }
 
-    /// Whether every byte outside the elements is as it was made.
+    /// Whether every byte outside the elements is unchanged.
     bool canaries_alive() {
         read();
         return canaries_alive_now();
@@ -88,7 +88,7 @@ class guarded {
         std::vector<T> elements;
         bool canaries_alive;
     };
-    /// Both of one reading: each waits for a device that other processes use too.
+    /// Both from one read, as each waits for a device that other processes use too.
     reading inspect() {
         read();
         reading result{elements_now(), false};
@@ -108,7 +108,7 @@ class guarded {
 
     std::size_t bytes() const { return image_.size() * sizeof(T); }
 
-    /// The elements as they were read last.
+    /// The elements as last read.
     std::vector<T> elements_now() const {
         std::vector<T> elements(static_cast<std::size_t>(rows_ * cols_));
         for_each([&](std::size_t at, std::size_t i) { elements[i] = now_[at]; });
@@ -120,10 +120,10 @@ class guarded {
         });
         const auto* byte = reinterpret_cast<const unsigned char*>(now_.data());
         return byte[0] == poison &&
-               std::memcmp(byte, byte + 1, bytes() - 1) == 0;  // each is as the one before
+               std::memcmp(byte, byte + 1, bytes() - 1) == 0;  // each equals the previous one
     }
 
-    /// What the memory holds.
+    /// Reads the whole memory.
     void read() {
         if (where_ == memory::host) {
             now_ = host_;
@@ -146,7 +146,7 @@ class guarded {
             for (std::int64_t row = 0; row < rows_; ++row) visit(row, 0, cols_, 1);
             return;
         }
-        constexpr std::int64_t side = 16;  // a square has its lines in the cache, whichever way they lie
+        constexpr std::int64_t side = 16;  // a square has its lines in the cache, in either order
         for (std::int64_t top = 0; top < rows_; top += side)
             for (std::int64_t left = 0; left < cols_; left += side)
                 for (std::int64_t row = top; row < std::min(top + side, rows_); ++row)
@@ -156,7 +156,7 @@ class guarded {
     std::int64_t rows_, cols_, row_stride_, col_stride_;
     std::int64_t first_ = 0;
     memory where_;
-    std::vector<T> image_;  // what was uploaded, to tell later what has changed
+    std::vector<T> image_;  // what was uploaded, to find changes
     std::vector<T> now_;    // what was read last
     std::vector<T> host_;
     T* data_ = nullptr;

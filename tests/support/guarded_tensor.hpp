@@ -10,12 +10,12 @@
 
 namespace heddle::test {
 
-/// Elements that no tensor has: behind each pixel, row and image, and before the first.
+/// Gaps of a tensor, in elements: behind each pixel, row and image, and before the first.
 struct tensor_gaps {
     std::int64_t pixel = 0, row = 0, image = 0, offset = 0;
 };
 
-/// A tensor, or filters, as `guarded` has matrices: what lies in its gaps is a canary too, and NaN.
+/// A tensor, or filters, as `guarded` has matrices: its gaps are canaries too, and NaN.
 template <class T>
 class guarded_tensor {
   public:
@@ -33,14 +33,14 @@ class guarded_tensor {
                 view_.channels, view_.col_stride, view_.row_stride, view_.image_stride};
     }
 
-    /// Elements in the order of a dense tensor.
+    /// Takes the elements in the order of a dense tensor.
     void upload(const std::vector<T>& elements) {
         std::vector<T> all(static_cast<std::size_t>(span_));
         if (!all.empty()) std::memset(static_cast<void*>(all.data()), poison, all.size() * sizeof(T));
         for_each([&](std::size_t at, std::size_t i) { all[at] = elements[i]; });
         memory_.upload(all);
     }
-    /// Waits for the device. The elements, and whether every byte outside of them is as it was made.
+    /// Waits for the device. Gives the elements, and whether every byte outside of them is unchanged.
     typename guarded<T>::reading inspect() {
         auto [all, are_alive] = memory_.inspect();
         std::vector<T> elements(
@@ -61,7 +61,7 @@ class guarded_tensor {
   private:
     static constexpr unsigned char poison = 0xff;
 
-    /// Completes the strides, and says how many elements lie between the first and the last.
+    /// Completes the strides, and gives the number of elements from the first to the last.
     std::int64_t span(const tensor_gaps& gaps) {
         view_.row_stride = view_.width * view_.col_stride + gaps.row;
         view_.image_stride = view_.height * view_.row_stride + gaps.image;

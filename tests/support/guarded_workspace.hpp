@@ -12,8 +12,8 @@
 
 namespace heddle::test {
 
-/// Scratch memory of exactly the bytes that are asked for, 16-byte aligned and no better, between canaries:
-/// zeros for the tickets, then what another operation may have left.
+/// Scratch memory of exactly the requested bytes, 16-byte aligned and no better, between canaries. It has zeros for
+/// the tickets, then data that another operation may have left.
 class guarded_workspace {
   public:
     explicit guarded_workspace(std::int64_t bytes)
@@ -24,7 +24,7 @@ class guarded_workspace {
                 static_cast<std::size_t>(words_.vector().size * word_bytes)};
     }
 
-    /// Whether nothing around it was written and it is ready for the next call.
+    /// Whether the bytes around it are unchanged and it is ready for the next call.
     testing::AssertionResult is_intact() {
         const auto [words, canaries_alive] = words_.inspect();
         if (!canaries_alive) return testing::AssertionFailure() << "written outside the workspace";

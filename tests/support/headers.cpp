@@ -1,1 +1,1 @@
-// A target with precompiled headers has to compile something.
+// A target with precompiled headers must compile some file.

@@ -1,4 +1,4 @@
-// What nearly all tests include. Each includes what it needs all the same: this only saves parsing it again.
+// The headers of nearly all tests. Each test still includes what it needs: this only saves parsing it again.
 
 #include "tests/support/gpu.hpp"
 #include "tests/support/guarded.hpp"

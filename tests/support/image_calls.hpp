@@ -8,8 +8,8 @@
 
 namespace heddle::test {
 
-/// Images of a valid call. Those who test wrong arguments have nothing read or written, so any address will do, and no
-/// device is needed.
+/// The images of a valid call. Tests of wrong arguments read and write nothing, so any address will do, and no device
+/// is needed.
 struct image_call {
     alignas(16) std::array<float, 4096> memory = [] {
         std::array<float, 4096> numbers{};
@@ -20,7 +20,7 @@ struct image_call {
     image_view<float> destination{memory.data() + 1024, 10, 8, 3, 32};
 };
 
-/// Calls rejected(argument, change) for all that may be wrong with the images; change(call) makes that argument wrong.
+/// Calls rejected(argument, change) for every error of the images; change(call) makes that argument wrong.
 template <class Rejected>
 void for_each_wrong_image(Rejected rejected) {
     using call = image_call;

@@ -19,11 +19,11 @@
 #include <type_traits>
 #include <vector>
 
-/// What tests of operations on images share.
+/// The common parts of tests of operations on images.
 namespace heddle::test {
 
-/// The argument that `body`'s invalid_argument names; fails the test where it throws none, or one that does
-/// not say what was given and what was expected.
+/// The argument that `body`'s invalid_argument names. The test fails where `body` throws none, or one without the
+/// given and the expected value.
 template <class Body>
 std::string rejected_argument_of(Body body) {
     try {
@@ -48,7 +48,7 @@ inline std::string name_of(border kind) {
 /// A whole number, so that integers can hold it.
 inline constexpr float border_value = 77;
 
-/// What border's comments draw, step by step; -1 stands for the constant.
+/// The pixel that border's comments draw, found step by step; -1 stands for the constant.
 inline std::int64_t source_index(std::int64_t i, std::int64_t size, border kind) {
     if (size == 1 && kind != border::constant) return 0;
     while (i < 0 || i >= size) {
@@ -105,7 +105,7 @@ inline void convolve(const double* values, std::size_t step, const std::vector<d
     }
 }
 
-/// An image in float64, convolved along x and then along y: in exact arithmetic the sum over the window. `outside` is the value
+/// An image in float64, convolved along x and then along y: exactly, the sum over the window. `outside` is the value
 /// of border::constant.
 inline std::vector<double> convolved_in_double(const image_size& size, border kind,
                                                const std::vector<double>& taps_x,
@@ -113,7 +113,7 @@ inline std::vector<double> convolved_in_double(const image_size& size, border ki
                                                const std::vector<double>& source, double outside) {
     const auto row_values = static_cast<std::size_t>(size.row());
     const auto channels = static_cast<std::size_t>(size.channels);
-    /// Where the elements of a line come from, and those that its windows see before and after it.
+    /// The sources of a line's elements, and of those that its windows reach before and after it.
     const auto sources_of = [kind](std::int64_t line, std::size_t window) {
         const auto reach = static_cast<std::int64_t>(window / 2);
         std::vector<std::int64_t> from;
@@ -146,7 +146,7 @@ inline std::vector<double> convolved_in_double(const image_size& size, border ki
 
 enum class memory { device, host };
 
-/// How rows lie in memory: back to back, at multiples of 16 elements, at odd places.
+/// The layout of rows in memory: back to back, at multiples of 16 elements, at odd places.
 enum class layout { tight, aligned, odd };
 inline constexpr std::array layouts = {layout::tight, layout::aligned, layout::odd};
 
@@ -155,7 +155,7 @@ inline std::string name_of(layout how) {
     return names[static_cast<std::size_t>(how)];
 }
 
-/// Elements from the beginning of a row of `row` to the next; more than the row has, but where it is tight.
+/// The row stride in elements for a row of `row` elements; it exceeds `row` except in the tight layout.
 constexpr std::int64_t stride_of(layout how, std::int64_t row) {
     if (how == layout::aligned) return (row / 16 + 1) * 16;
     return how == layout::odd ? (row + 3) / 2 * 2 + 1 : row;

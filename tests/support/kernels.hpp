@@ -7,7 +7,7 @@
 
 namespace heddle::test {
 
-/// What a rung is asked for: nothing, so that its plan chooses, and where it has several kernels, each of them.
+/// The requests for a rung: none, so that its plan chooses, and each of its kernels where there are several.
 template <class Algorithm>
 std::vector<std::string_view> kernels_to_ask(Algorithm rung, std::span<const std::string_view> kernels) {
     std::vector<std::string_view> all{std::string_view()};
@@ -16,13 +16,13 @@ std::vector<std::string_view> kernels_to_ask(Algorithm rung, std::span<const std
     return all;
 }
 
-/// As options ask for it: a kernel, or a rung whose plan chooses.
+/// Options for a request: a kernel, or a rung whose plan chooses.
 template <class Algorithm>
 std::string text_of(Algorithm rung, std::string_view kernel) {
     return std::string(kernel.empty() ? to_string(rung) : kernel);
 }
 
-/// With separators, as errors list them.
+/// Joined with separators, as errors list them.
 inline std::string joined(std::span<const std::string_view> names) {
     std::string all;
     for (const std::string_view name : names) all += (all.empty() ? "" : ", ") + std::string(name);

@@ -15,9 +15,9 @@
 #include <utility>
 #include <vector>
 
-/// Device memory beside addresses that lead nowhere. Allocations of cudaMalloc lie side by side in large pages, so that
-/// what a kernel reads past the end of an operand is somebody's; here it is an illegal address. That ends the context: every
-/// later call of the process fails too.
+/// Device memory beside unmapped addresses. Allocations of cudaMalloc are neighbours in large pages, so a read past
+/// the end of an operand finds memory. Here it is an illegal address. That ends the context: every later call of the
+/// process fails.
 namespace heddle::test {
 
 /// Functions of the driver, which tests do not link.
@@ -37,7 +37,7 @@ void call_driver(const char* name, Arguments... arguments) {
         throw std::runtime_error(std::string(name) + " returned " + std::to_string(status));
 }
 
-/// Addresses of the current device that lead nowhere, but for the pages that are mapped.
+/// Addresses of the current device that are unmapped, except for chosen pages.
 class address_range {
   public:
     explicit address_range(std::int64_t bytes) {
@@ -63,11 +63,11 @@ class address_range {
             }
             call_driver<decltype(cuMemAddressFree)>("cuMemAddressFree", begin_, bytes_);
         } catch (const std::exception&) {
-            // After an illegal address nothing can be given back; the process ends with the test's failure.
+            // After an illegal address nothing can be freed; the process ends with the test's failure.
         }
     }
 
-    /// Makes the pages of these bytes readable and writable; what they hold is undefined.
+    /// Makes the pages of these bytes readable and writable; their contents are undefined.
     void map(std::int64_t first, std::int64_t count) {
         const auto last_page = static_cast<std::size_t>(first + count - 1) / page_bytes_;
         for (auto page = static_cast<std::size_t>(first) / page_bytes_; page <= last_page; ++page) {
@@ -97,8 +97,8 @@ class address_range {
 
 enum class page_edge { begin, end };
 
-/// Bytes that begin where the first of their pages begins, or end where the last of them ends. The page before and the one
-/// after lead nowhere. Mapping takes the driver long: pages that are given back stay mapped for the next that wants as many.
+/// Bytes that begin at the beginning of their first page, or end at the end of their last. The pages before and after
+/// are unmapped. Mapping is slow: freed pages stay mapped for the next request of as many.
 class mapped_buffer {
   public:
     mapped_buffer(std::int64_t bytes, page_edge edge)
@@ -127,7 +127,7 @@ class mapped_buffer {
   private:
     static constexpr std::int64_t most_page_bytes = std::int64_t{2} << 20;
 
-    /// By their mapped bytes. They live until the process ends: later than what could give them back.
+    /// By their mapped bytes. They live until the process ends, longer than anything that frees them.
     static std::map<std::int64_t, std::vector<std::unique_ptr<address_range>>>& unused_ranges() {
         static auto& all = *new std::map<std::int64_t, std::vector<std::unique_ptr<address_range>>>;
         return all;

@@ -9,7 +9,7 @@
 
 namespace heddle::test {
 
-/// What the reductions of one row are, in float64.
+/// The reductions of one row, in float64.
 struct reduced_row {
     double sum = 0;
     double magnitude = 0;  ///< the sum of |x|
@@ -48,7 +48,7 @@ inline double sum_bound(const reduced_row& row, std::int64_t depth) {
            row.magnitude;
 }
 
-/// A division more, by a length that was rounded to float.
+/// One more division, by a length that was rounded to float.
 inline double mean_bound(const reduced_row& row, std::int64_t depth) {
     return sum_bound(row, depth + 3) / static_cast<double>(row.length) + smallest<float>();
 }

@@ -14,7 +14,7 @@ using bounds::norm_depth_on_host;
 using bounds::norm_operation;
 using bounds::row_moments;
 
-/// Whether a rung runs a call on the current device; gamma and beta may be empty. All take an empty matrix.
+/// Whether a rung runs a call on the current device; gamma and beta may be empty. All rungs take an empty matrix.
 template <class T>
 bool takes(norm_algorithm algorithm, const matrix_view<T>& x, const vector_view<T>& gamma,
            const vector_view<T>& beta, const matrix_view<T>& y) {

@@ -21,8 +21,7 @@ inline testing::AssertionResult too_far(double actual, double expected, double b
            << actual << " is " << std::abs(actual - expected) << " from " << expected << ", bound " << bound;
 }
 
-/// Passes where both are NaN, both the same infinity, or |actual - expected| <= bound. Written so that NaN
-/// fails.
+/// Passes where both are NaN, both the same infinity, or |actual - expected| <= bound. Written so that NaN fails.
 inline testing::AssertionResult is_within(double actual, double expected, double bound) {
     const bool is_close = std::isfinite(expected) && std::abs(actual - expected) <= bound;
     if (is_close || actual == expected || (std::isnan(expected) && std::isnan(actual)))

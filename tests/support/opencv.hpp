@@ -10,7 +10,7 @@
 
 namespace heddle::test {
 
-/// What OpenCV's filters have: of wrap they know nothing.
+/// The borders of OpenCV's filters, which do not have wrap.
 inline constexpr std::array borders_of_opencv = {border::replicate, border::reflect, border::reflect_101,
                                                  border::constant};
 

@@ -13,8 +13,8 @@
 
 namespace heddle::test {
 
-/// Elements that repeat with a prime period: a sequence of any length, of which every element is known and every sum is
-/// one of the period's.
+/// Elements that repeat with a prime period: a sequence of any length, with known elements. Every sum follows from
+/// sums over the period.
 template <class T>
 class periodic {
   public:
@@ -25,15 +25,15 @@ class periodic {
 
     T operator[](std::int64_t i) const { return elements_[static_cast<std::size_t>(i % period)]; }
 
-    /// f(element, how often it comes) for elements first, first + step, ...: `count` of them. The step is no multiple of the
-    /// period.
+    /// Calls f(element, its number of occurrences) for `count` elements first, first + step, ... The step is no
+    /// multiple of the period.
     template <class Function>
     void for_each_of(std::int64_t first, std::int64_t step, std::int64_t count, Function f) const {
         for (std::int64_t i = 0; i < std::min(count, period); ++i)
             f((*this)[first + i * step], count / period + (i < count % period ? 1 : 0));
     }
 
-    /// Fills device memory. Each copy doubles what is there.
+    /// Fills device memory. Each copy doubles the filled part.
     void fill(const vector_view<T>& destination, cuda::stream_ref stream) const {
         const std::int64_t first = std::min(period, destination.size);
         heddle::copy(vector_view<const T>{elements_.data(), first}, vector_view<T>{destination.data, first},

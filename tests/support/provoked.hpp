@@ -12,7 +12,7 @@
 
 namespace heddle::test {
 
-/// Whether compute-sanitizer watches this process.
+/// Whether the process runs under compute-sanitizer.
 inline bool under_compute_sanitizer() {
     std::ifstream mapped("/proc/self/maps");
     for (std::string line; std::getline(mapped, line);)
@@ -29,11 +29,11 @@ class provoked_error_test : public gpu_test {
     }
 };
 
-/// Runs `body` in a process of its own that sees no device; a failed expectation or an exception there fails
-/// the test. The test must not have used CUDA before.
+/// Runs `body` in a process of its own that sees no device. A failed expectation or an exception there fails the
+/// test. The test must not have used CUDA before.
 template <class Body>
 void without_devices(Body body) {
-    // A process that has used CUDA keeps its devices: the child has to start afresh, not fork.
+    // A process that has used CUDA keeps its devices: the child must start afresh, not fork.
     GTEST_FLAG_SET(death_test_style, "threadsafe");
     const auto hide_devices_and_run = [&] {
         setenv("CUDA_VISIBLE_DEVICES", "", 1);
@@ -71,7 +71,7 @@ std::string invalid_argument_of(Body body) {
     return error_of<invalid_argument>(body);
 }
 
-/// The text of an `unsupported` up to the values that were given.
+/// The text of an `unsupported` up to the given values.
 inline std::string lack_in(const std::string& text) {
     return text.substr(0, text.find("; given: "));
 }

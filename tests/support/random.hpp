@@ -15,8 +15,7 @@
 
 namespace heddle::test {
 
-/// HEDDLE_TEST_SEED repeats a run. The log has the seed, and the XML report has it as a property of each test
-/// that used it.
+/// HEDDLE_TEST_SEED repeats a run. The log has the seed. The XML report has it as a property of each test that used it.
 inline std::uint64_t seed() {
     static const std::uint64_t value = [] {
         const char* given = std::getenv("HEDDLE_TEST_SEED");
@@ -43,7 +42,7 @@ class drawing {
     std::mt19937_64 generator_{seed()};
 };
 
-/// SplitMix64 (Steele, Lea and Flood, 2014): tests draw more elements than a slower engine has time for.
+/// SplitMix64 (Steele, Lea and Flood, 2014): tests draw so many elements that a slower engine would take too long.
 class fast_generator {
   public:
     explicit fast_generator(std::uint64_t from) : state_(from) {}
@@ -61,7 +60,7 @@ class fast_generator {
     std::uint64_t state_;
 };
 
-/// Towards zero: the host takes long to round to 16 bits.
+/// Rounds towards zero, as the host is slow at rounding to nearest 16 bits.
 template <class T>
 T cut_to(float x) {
     constexpr std::uint32_t kept = std::is_same_v<T, half> ? 0xffffe000u : 0xffff0000u;

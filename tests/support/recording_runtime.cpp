@@ -26,7 +26,7 @@ CUresult encode(CUtensorMap*, CUtensorMapDataType, cuuint32_t, void*, const cuui
     return CUDA_SUCCESS;
 }
 
-/// A stream's handle stands for its context.
+/// A stream's handle is also its context.
 CUresult context_of(CUstream stream, CUcontext* context) {
     *context = reinterpret_cast<CUcontext>(stream);
     return CUDA_SUCCESS;
@@ -56,7 +56,7 @@ cudaError_t cudaSetDevice(int device) {
     return cudaSuccess;
 }
 
-/// As an H100's, but for the number of multiprocessors.
+/// An H100's properties, except the number of multiprocessors.
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
     std::memset(properties, 0, sizeof *properties);
     std::strcpy(properties->name, "recording");
@@ -73,7 +73,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
 }
 
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr, int) {
-    *value = 1 << 30;  // of the widest pitch, the one attribute that is asked for
+    *value = 1 << 30;  // the widest pitch, the one attribute that is asked for
     return cudaSuccess;
 }
 
@@ -83,7 +83,7 @@ cudaError_t cudaFuncSetAttribute(const void*, cudaFuncAttribute, int) {
 
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void*) {
     std::memset(attributes, 0, sizeof *attributes);
-    attributes->maxThreadsPerBlock = 1024;  // as of a kernel that is compiled for the device
+    attributes->maxThreadsPerBlock = 1024;  // as for a kernel that is compiled for the device
     return enqueue("cudaFuncGetAttributes", nullptr);
 }
 

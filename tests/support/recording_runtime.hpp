@@ -12,8 +12,8 @@
 
 namespace heddle::test {
 
-/// A CUDA runtime of two devices that do nothing. The functions of recording_runtime.cpp stand in the test program itself, so
-/// that the library's calls find them before libcudart's; they keep what was enqueued, and which device was current then.
+/// A CUDA runtime of two devices that do nothing. recording_runtime.cpp defines its functions in the test program, so
+/// that the library's calls reach them instead of libcudart's. They record what was enqueued, and the current device.
 struct recording_runtime {
     static constexpr int devices = 2;
 
@@ -41,7 +41,7 @@ struct recording_runtime {
         return runtime;
     }
 
-    /// The handle of a stream of a device, of which there are several. There is nothing behind it.
+    /// The handle of a stream of a device, of which there are several. It has no stream behind it.
     static cudaStream_t stream_of(int device, int number = 0) {
         return std::bit_cast<cudaStream_t>(first_handle +
                                            static_cast<std::uintptr_t>(number * devices + device));

@@ -12,12 +12,12 @@
 #include <string>
 #include <vector>
 
-/// What the tests of operations on each row of a matrix share.
+/// The common parts of tests of operations on each row of a matrix.
 namespace heddle::test {
 
 using row_types = testing::Types<float, half, bfloat16>;
 
-/// How a matrix lies in memory.
+/// The layout of a matrix in memory.
 struct row_layout {
     std::int64_t offset = 0;   ///< elements off the allocation's alignment
     std::int64_t padding = 0;  ///< elements after each row (each column of a column-major matrix)
@@ -41,8 +41,8 @@ bool is_rounded_to_infinity(T actual, double expected, double bound) {
     return std::isinf(to_double(greatest)) && to_double(actual) == to_double(greatest);
 }
 
-/// Every |actual - expected| is within its bound, or rounds to infinity; where expected is NaN or infinite, actual is the same.
-/// Written so that NaN fails.
+/// Every |actual - expected| is within its bound, or rounds to infinity. Where expected is NaN or infinite, actual is
+/// the same. Written so that NaN fails.
 template <class T>
 testing::AssertionResult are_within(const std::vector<T>& actual, const std::vector<double>& expected,
                                     const std::vector<double>& bounds) {

@@ -12,7 +12,7 @@ using bounds::expected_softmax;
 using bounds::softmax_steps_of;
 using bounds::softmax_steps_on_host;
 
-/// Whether a rung runs a call on the current device. All take an empty matrix.
+/// Whether a rung runs a call on the current device. All rungs take an empty matrix.
 template <class T>
 bool takes(softmax_algorithm algorithm, const matrix_view<T>& x, const matrix_view<T>& y) {
     const bool is_empty = y.rows == 0 || y.cols == 0;

@@ -13,7 +13,7 @@
 
 namespace heddle::test {
 
-/// Waits for the stream. A kernel that hangs would hang every call after it too: then the test fails with its name, and
+/// Waits for the stream. A kernel that hangs would hang every later call too. So the test fails with its name, and
 /// the process ends.
 inline void synchronize(cuda::stream_ref stream, const std::string& what) {
     constexpr auto limit = std::chrono::seconds(60);  // far above any test, also under compute-sanitizer

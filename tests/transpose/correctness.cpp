@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-// What tests/fuzz does not draw.
+// Cases that tests/fuzz does not draw.
 namespace heddle {
 namespace {
 
@@ -51,7 +51,7 @@ std::vector<T> expected_transpose(const std::vector<T>& source, std::int64_t row
     return destination;
 }
 
-/// Nothing is computed: every bit must be the source's.
+/// Nothing is computed: every bit must equal the source's.
 template <class T>
 testing::AssertionResult are_same_bits(const std::vector<T>& actual, const std::vector<T>& expected) {
     if (actual.size() != expected.size()) return testing::AssertionFailure() << actual.size() << " elements";

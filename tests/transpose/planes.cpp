@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <vector>
 
-// From planes of channels to pixels of channels, and back: what tests/fuzz does not draw.
+// From planes of channels to interleaved channels, and back: cases that tests/fuzz does not draw.
 namespace heddle {
 namespace {
 

@@ -9,7 +9,7 @@
 namespace heddle {
 namespace {
 
-/// Row-major matrices, and a source whose elements lie `step` apart.
+/// A problem of row-major matrices, whose source has elements `step` apart.
 transpose_problem problem_of(std::int64_t rows, std::int64_t cols, std::int64_t step = 1) {
     return {{rows, cols, cols * step, step}, {cols, rows}};
 }
@@ -30,7 +30,7 @@ TEST(transpose_selection, takes_packets_where_there_are_any_and_no_tile_for_a_st
     EXPECT_EQ(select(problem_of(1000, 16, 2), h200), shared_memory);
     EXPECT_EQ(select(problem_of(15, 1000, 2), h200), naive);
     EXPECT_EQ(select(transpose_problem{{1, 1000}, {1000, 1}}, h200), vectorized);
-    // Copies of rows, also of a source that is apart down its columns.
+    // Copies of rows, also of a source with gaps down its columns.
     EXPECT_EQ(select(transpose_problem{{9, 1000}, {1000, 9, 1, 1000}}, h200), vectorized);
     EXPECT_EQ(select(transpose_problem{{9, 1000, 1, 20}, {1000, 9, 20, 1}}, h200), vectorized);
 }

@@ -26,7 +26,7 @@ class transpose_arguments : public testing::Test {
     host source{4, 6, 6, 0, 1, host::memory::host};
     host destination{6, 4, 4, 0, 1, host::memory::host};
 
-    /// The device's message, which must be the host's but for its name.
+    /// The device's message, which must be the host's except for its name.
     std::string message(view from, view to) {
         const std::string text = invalid_argument_of([&] { transpose<float>(from, to, no_stream); });
         EXPECT_EQ(invalid_argument_of([&] { host_transpose(from, to); }), "host::" + text);
