@@ -1,4 +1,4 @@
-// Blurs pictures, PNG and JPEG, on the GPU or, where there is none or it is asked for, on the CPU.
+// Blurs PNG and JPEG pictures on the GPU, or on the CPU where there is no GPU or the CPU is requested.
 #include "examples/blur_image/compare.hpp"
 #include "examples/support/image.hpp"
 #include "examples/support/options.hpp"
@@ -70,13 +70,13 @@ image<T> blur_on_cpu(const image<T>& source, const request& request) {
     return result;
 }
 
-/// `stream` is null where the CPU is to do it.
+/// `stream` is null for the CPU.
 template <class T>
 image<T> blur(const image<T>& source, const request& request, const heddle::stream* stream) {
     return stream != nullptr ? blur_on_gpu(source, request, *stream) : blur_on_cpu(source, request);
 }
 
-/// Writes the picture of --compare and says how near the GPU's result is to the CPU's.
+/// Writes the picture of --compare and prints how near the GPU's result is to the CPU's.
 template <class T>
 void compare(const image<T>& before, const image<T>& after, const request& request, bool is_of_gpu) {
     std::vector<image<T>> pictures = {before, after};
@@ -92,15 +92,14 @@ void compare(const image<T>& before, const image<T>& after, const request& reque
                     std::isinf(ratio) ? "infinite, they are equal" : fmt::format("{:.1f} dB", ratio));
 }
 
-/// A folder takes every file under its own name with "-blurred" added; anything else is the name of the one
-/// result.
+/// A folder takes every file under its own name with "-blurred" added. Any other path is the name of the one result.
 fs::path output_of(const fs::path& file, const request& request) {
     if (!fs::is_directory(request.output)) return request.output;
     const fs::path ending = examples::has_jpeg_name(file) ? file.extension() : ".png";
     return (request.output / file.stem()) += fs::path("-blurred") += ending;
 }
 
-/// Nothing is written over a picture that is to be read, but one file's result over itself, nor over another result.
+/// No result is written over an input picture or another result; a single result may replace its own input.
 void require_outputs_apart(const request& request) {
     const bool are_several = request.files.size() > 1;
     if (are_several && !fs::is_directory(request.output))
@@ -163,7 +162,7 @@ double blur_file(std::size_t index, const request& request, const heddle::stream
     return std::visit(of_type, picture);
 }
 
-/// Whether all of them were blurred: one that cannot be does not keep the others from it.
+/// Whether all were blurred. A picture that cannot be blurred does not stop the others.
 bool blur_all(const request& request) {
     require_outputs_apart(request);
     const bool has_gpu = heddle::device_count() > 0;
@@ -188,7 +187,7 @@ bool blur_all(const request& request) {
     return blurred == request.files.size();
 }
 
-/// The enumerators by their names, as the library gives them.
+/// The enumerators by the names that the library gives them.
 std::map<std::string, heddle::gaussian_blur_algorithm> algorithm_names() {
     std::map<std::string, heddle::gaussian_blur_algorithm> names;
     const auto add = [&](heddle::gaussian_blur_algorithm algorithm) {

@@ -1,5 +1,6 @@
-// A layer of a network whose images have different widths, padded to the widest: a hard swish, which heddle does not have, and
-// zeros beyond each image's own width, which the next layer takes for padding. A function of one's own in the epilogue of conv.
+// The user's own function in the epilogue of conv. A layer has images of different widths, padded to the widest. The
+// function is a hard swish, which heddle lacks, and zeros beyond each image's own width, which the next layer takes
+// for padding.
 #include <heddle/conv.cuh>
 #include <heddle/heddle.hpp>
 

@@ -1,5 +1,5 @@
-// One layer of attention scores, C = A B^T / sqrt(k) with ALiBi and a causal mask, which heddle does not have: a function
-// of one's own in the epilogue of matmul.
+// The user's own function in the epilogue of matmul: one layer of attention scores, C = A B^T / sqrt(k) with ALiBi
+// and a causal mask, which heddle lacks.
 #include <heddle/heddle.hpp>
 #include <heddle/matmul.cuh>
 
@@ -12,7 +12,7 @@
 
 namespace {
 
-/// The further back a key is, the less it counts; keys that come later do not count.
+/// The further back a key is, the less it counts; later keys do not count.
 struct causal_alibi {
     float slope;
 

@@ -1,5 +1,5 @@
-// A leaky ReLU, which heddle does not have, at the speed of the operations that it has: heddle::transform takes
-// any functor of one to three inputs.
+// A leaky ReLU, which heddle lacks, at the speed of heddle's own operations: heddle::transform takes any functor of
+// one to three inputs.
 #include <heddle/elementwise.cuh>
 #include <heddle/heddle.hpp>
 
@@ -21,7 +21,7 @@ int run() {
         std::printf("no CUDA device: there is nothing to launch on\n");
         return EXIT_SUCCESS;
     }
-    constexpr std::int64_t size = 1'000'003;  // any size: the last packet of 16 bytes is cut
+    constexpr std::int64_t size = 1'000'003;  // any size: the last packet of 16 bytes is not full
     std::vector<float> values(size), results(size);
     for (std::int64_t i = 0; i < size; ++i) values[i] = static_cast<float>(i % 2001 - 1000) / 100;
 

@@ -28,7 +28,7 @@ double seconds_of(const call& function, int times) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() / times;
 }
 
-/// What OpenBLAS has of the operations; empty where it is not installed.
+/// The operations that OpenBLAS has; empty where it is not installed.
 struct openblas {
 #if HEDDLE_HAS_OPENBLAS
     static int narrow(std::size_t size) {
@@ -94,19 +94,19 @@ struct openblas {
 #endif
 };
 
-/// The most additions that a number goes through in heddle::host::sum: docs/accuracy.md.
+/// The largest number of additions of any number in heddle::host::sum: docs/accuracy.md.
 std::int64_t depth_of_sum(std::int64_t size) {
     return 133 + static_cast<std::int64_t>(std::ceil(std::log2(static_cast<double>(size) / 4096)));
 }
 
-/// The same in heddle::host::inclusive_scan: through a chunk twice, and one for each chunk.
+/// The same for heddle::host::inclusive_scan: a chunk twice, and one for each chunk.
 constexpr std::int64_t depth_of_scan(std::int64_t size) {
     constexpr std::int64_t chunk = 1024;
     return 2 * chunk + size / chunk;
 }
 
-/// The sums of rows and columns are kept in double: their last rounding is all that shows, and none is brought
-/// up to a larger element.
+/// The sums of rows and columns are in double: only their last rounding shows, and no sum is rescaled to a larger
+/// element.
 constexpr bounds::row_steps steps_in_double{2, 0};
 
 void vectors(const work& work, table& table) {
@@ -118,7 +118,7 @@ void vectors(const work& work, table& table) {
     const vector_view out{z.data(), size};
     const std::string shape = fmt::format("{} f32", size);
 
-    // In place, as OpenBLAS has it. What is checked is a sum of its own.
+    // In place, as in OpenBLAS. The checked result is another sum.
     std::vector<float> total = y, their_total = y;
     const vector_view in_place{total.data(), size};
     times seconds = race(

@@ -7,8 +7,7 @@
 
 namespace demo::cub {
 
-// CUB's version of each operation. `scratch` of `scratch_bytes` is enough for any of them up to 2^31
-// elements.
+// CUB's version of each operation. `scratch_bytes` of `scratch` are enough for each of them up to 2^31 elements.
 
 inline constexpr std::size_t scratch_bytes = std::size_t{64} << 20;
 

@@ -161,7 +161,7 @@ void gpu::matrices(const work& work) {
                   bounds::sum(heddle::matrix_reduce_depth(columns, device_))});
 
     const auto n = static_cast<double>(size);
-    const bounds::row_steps steps{64 + n / 512, 4 + n / 8192};  // of `vectorized`
+    const bounds::row_steps steps{64 + n / 512, 4 + n / 8192};  // for `vectorized`
     seconds = run([&] { heddle::softmax<float>(view(w), view(y), stream_); },
                   vendor::softmax(w.data(), theirs.data(), count, stream_));
     table_.print({"softmax", shape, seconds, "cuDNN softmax", softmax_error(ws, download(y), size),
@@ -206,7 +206,7 @@ void gpu::histogram(const work& work) {
                   histogram_error(pixels, download(counts)), bounds::exact});
 }
 
-/// The same taps as heddle's, for NPP.
+/// heddle's taps, for NPP.
 std::vector<float> gaussian_taps(double sigma) {
     const std::int64_t radius = heddle::gaussian_radius(sigma);
     std::vector<double> weights;

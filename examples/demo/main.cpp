@@ -1,4 +1,4 @@
-// Operations of every kind, on real data, beside the vendor's: on the GPU, or on the CPU where there is none.
+// Operations of every kind, on real data, beside the vendor's: on the GPU, or on the CPU where there is no GPU.
 #include "examples/demo/demonstrate.hpp"
 
 int main(int argc, char** argv) {

@@ -24,13 +24,13 @@ constexpr double sigmoid = 5 * unit_roundoff;
 constexpr double gelu = 13 * unit_roundoff;
 constexpr double exact = 0;
 
-/// Positive numbers, none of which goes through more than `depth` additions.
+/// Positive numbers, each with at most `depth` additions.
 constexpr double sum(std::int64_t depth) {
     const double share = static_cast<double>(depth) * unit_roundoff;
     return share / (1 - share);
 }
 
-/// How the sums of a row are computed on the way to softmax and layer_norm.
+/// The steps of a row's sums in softmax and layer_norm.
 struct row_steps {
     double additions;
     double rescalings;
@@ -45,7 +45,7 @@ inline double softmax(std::int64_t cols, const row_steps& steps) {
     return share / (1 - share);
 }
 
-/// Numbers about 0, whose mean is less than their deviation: mean |x| is at most sqrt(2) deviations, and the
+/// Numbers about 0, with a mean less than their deviation. Then mean |x| is at most sqrt(2) deviations, and the
 /// largest result at least 1.
 constexpr double layer_norm(const row_steps& steps) {
     const double depth = (steps.additions + 8) * unit_roundoff;

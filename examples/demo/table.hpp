@@ -6,14 +6,14 @@
 
 namespace demo {
 
-/// One operation, done.
+/// The result of one operation.
 struct row {
     std::string operation;
     std::string shape;
     times seconds;
     std::string peer;    ///< the vendor's call, named where there is one
     double error;        ///< the largest, as a share of the largest exact value
-    double error_bound;  ///< what it may be
+    double error_bound;  ///< the limit of the error
 };
 
 /// Prints rows as they come, aligned.

@@ -69,7 +69,7 @@ call transposing_sgeam(const float* x, float* y, int size, cuda::stream_ref stre
 
 call sgemv(along direction, const float* x, const float* ones, float* sums, int size,
            cuda::stream_ref stream) {
-    // What cuBLAS reads is X'.
+    // cuBLAS reads the matrix as X'.
     const cublasOperation_t operation = direction == along::rows ? CUBLAS_OP_T : CUBLAS_OP_N;
     return [=, handle = cublas_on(stream)] {
         require(cublasSgemv(handle, operation, size, size, &one, x, size, ones, 1, &zero, sums, 1));

@@ -11,7 +11,7 @@ namespace demo {
 
 using image = examples::image<std::uint8_t>;
 
-/// What is computed, on either device. The CPU's share is smaller, to end as soon.
+/// The sizes of the operations, on either device. The CPU's are smaller, so that it takes as long.
 struct work {
     std::int64_t vector;   ///< elements of a vector
     std::int64_t matrix;   ///< rows and columns of the matrices that are not multiplied
@@ -25,7 +25,7 @@ struct work {
     [[nodiscard]] std::int64_t row_stride() const { return matrix + padding; }
 };
 
-/// Along what a matrix is summed.
+/// The direction in which a matrix is summed.
 enum class along { rows, columns };
 
 /// Uniform in [low, high), the same in every run.
@@ -64,7 +64,7 @@ double column_sum_error(std::span<const float> x, std::span<const float> sums);
 double softmax_error(std::span<const float> x, std::span<const float> y, std::int64_t size);
 double layer_norm_error(std::span<const float> x, std::span<const float> y, std::int64_t size);
 double transpose_error(std::span<const float> x, std::span<const float> y, std::int64_t size);
-/// Checks some rows only: all of them would take longer than the demonstration.
+/// Checks only some rows: all of them would take longer than the demonstration.
 double matmul_error(std::span<const float> a, std::span<const float> b, std::span<const float> c,
                     std::int64_t size);
 /// As a share of 255.

@@ -15,7 +15,7 @@
 
 namespace fashion_mnist {
 
-/// What the network needs of a device, on the CPU: heddle's host calls, each done on return.
+/// The device interface of the network on the CPU: heddle's host calls, each done on return.
 class cpu {
   public:
     static constexpr std::string_view name = "CPU";

@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 using examples::fail, examples::idx_array;
 
-/// NAME where it is there, else NAME.gz.
+/// NAME if it exists, otherwise NAME.gz.
 fs::path found(const fs::path& folder, const std::string& name) {
     for (const std::string& each : {name, name + ".gz"})
         if (fs::exists(folder / each)) return folder / each;

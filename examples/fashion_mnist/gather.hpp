@@ -10,11 +10,12 @@
 
 namespace fashion_mnist {
 
-/// Takes the pictures of a batch out of the data set: row i of x is picture order[b * batch + i], its bytes divided by 255, and
-/// y[i] its label. b = (*step - 1) mod batches is the batch's number in the epoch, batch is y's size and x's rows.
+/// Takes the pictures of a batch out of the data set. Row i of x is picture order[b * batch + i], with bytes divided
+/// by 255, and y[i] is its label. b = (*step - 1) mod batches is the batch's number in the epoch; batch is y's size
+/// and x's rows.
 template <class T>
 struct batch_gather {
-    heddle::matrix_view<const std::uint8_t> pictures;  ///< a row each, side by side
+    heddle::matrix_view<const std::uint8_t> pictures;  ///< one a row, contiguous
     const std::int32_t* labels;
     const std::int32_t* order;  ///< batches * batch numbers of pictures
     const std::int64_t* step;   ///< from 1 on
@@ -23,7 +24,7 @@ struct batch_gather {
     std::int32_t* y;
 };
 
-/// A byte of a picture as the network sees it.
+/// The factor from a byte of a picture to the network's input.
 inline constexpr float byte_scale = 1.0f / 255;
 
 template <class T>

@@ -13,7 +13,7 @@
 
 namespace fashion_mnist {
 
-/// What the network needs of a device, on a GPU: heddle's calls, all on one stream. Nothing waits for the GPU but wait().
+/// The device interface of the network on a GPU: heddle's calls, all on one stream. Only wait() waits for the GPU.
 class gpu {
     heddle::stream stream_;
     bool use_graph_;
@@ -27,7 +27,7 @@ class gpu {
     template <class T>
     using vector = heddle::vector_view<T>;
 
-    /// Without a graph, what was recorded is called again each time: the same bits.
+    /// Without a graph, the recorded function is called again each time, with the same bits.
     explicit gpu(bool use_graph = true) : use_graph_(use_graph) {}
 
     /// Zeros.
@@ -44,11 +44,11 @@ class gpu {
         return result;
     }
     void zero(auto& elements) { heddle::fill_zero(elements, stream_); }
-    /// `source` stays as it is until wait().
+    /// `source` must not change until wait().
     void copy(const auto& source, auto&& destination) { heddle::copy(source, destination, stream_); }
     void wait() { stream_.synchronize(); }
 
-    /// What `body` enqueues, as one graph to be launched again and again.
+    /// Records the work that `body` enqueues as one graph, which can be launched again and again.
     std::function<void()> record(std::function<void()> body) {
         if (!use_graph_) return body;
         return [this, graph = std::make_shared<heddle::graph>(heddle::graph::capture(stream_, body))] {

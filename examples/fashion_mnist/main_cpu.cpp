@@ -1,4 +1,4 @@
-// The same on the CPU alone: it needs no kernels, so it is soon built.
+// The program on the CPU alone. It has no kernels, so it builds quickly.
 #include "examples/fashion_mnist/program.hpp"
 
 int main(int argc, char** argv) {

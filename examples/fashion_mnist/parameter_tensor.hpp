@@ -21,7 +21,7 @@
 
 namespace fashion_mnist {
 
-/// @throws std::runtime_error  naming `file`, the tensor and the first number that is not finite or below `least`
+/// @throws std::runtime_error  names `file`, the tensor and the first number that is not finite or below `least`
 inline std::vector<float> numbers_of(const examples::safetensors& content, const std::filesystem::path& file,
                                      const std::string& name, std::span<const std::int64_t> shape,
                                      float least = std::numeric_limits<float>::lowest()) {
@@ -33,8 +33,7 @@ inline std::vector<float> numbers_of(const examples::safetensors& content, const
     return values;
 }
 
-/// Weights that are trained: in float, and as the network computes with them, in T; with their gradient and what the optimizer
-/// keeps of them.
+/// Trained weights: in float, and rounded to T for the network, with their gradient and the optimizer's state.
 template <class Device, class T>
 class parameter_tensor {
     template <class U>
@@ -43,7 +42,7 @@ class parameter_tensor {
     std::string name_;
     std::vector<std::int64_t> shape_;
     buffer<float> master_, first_moment_, second_moment_, gradient_;
-    buffer<T> rounded_;  ///< empty where T is float: the masters serve
+    buffer<T> rounded_;  ///< empty where T is float, which uses the masters
 
   public:
     parameter_tensor(Device& device, std::string name, std::vector<std::int64_t> shape)
@@ -91,7 +90,7 @@ class parameter_tensor {
         }
     }
 
-    /// @throws std::runtime_error  naming `file` and the tensor that it lacks, or has in another shape or with NaN
+    /// @throws std::runtime_error  names `file` and the tensor that is missing, of another shape or with NaN
     void load(Device& device, const examples::safetensors& content, const std::filesystem::path& file) {
         for (const auto& [name, array] : arrays()) {
             const float least = array == &second_moment_ ? 0 : std::numeric_limits<float>::lowest();
@@ -106,7 +105,7 @@ class parameter_tensor {
     }
 
   private:
-    /// By the names that a checkpoint has for them.
+    /// The arrays by their names in a checkpoint.
     std::map<std::string, buffer<float>*> arrays() {
         return {{name_, &master_},
                 {name_ + ".first_moment", &first_moment_},

@@ -9,14 +9,14 @@
 
 namespace fashion_mnist {
 
-/// What training has come to, a value an epoch.
+/// The course of the training, with one value an epoch.
 struct history {
-    std::vector<float> training_loss;  ///< the mean over the epoch, while its steps were made
+    std::vector<float> training_loss;  ///< the mean over the epoch, during its steps
     std::vector<float> test_loss;      ///< the mean over the test set, after the epoch
-    std::vector<float> accuracy;       ///< the share of the test set whose class was found, after the epoch
+    std::vector<float> accuracy;       ///< the share of right answers in the test set, after the epoch
 
     std::int64_t epochs() const { return static_cast<std::int64_t>(accuracy.size()); }
-    /// By the names that a checkpoint has for them.
+    /// The curves by their names in a checkpoint.
     std::map<std::string, std::vector<float>*> curves() {
         return {{"history.training_loss", &training_loss},
                 {"history.test_loss", &test_loss},
@@ -24,10 +24,10 @@ struct history {
     }
 };
 
-/// @throws std::runtime_error  naming the file and what is wrong with it
+/// @throws std::runtime_error  names the file and the error
 void write_learning_curve(const std::filesystem::path& file, const history& history);
 
-/// A row a class, a column for what it was taken for. Returns the share that is right.
+/// One row for each class, one column for each answer. Returns the share of right answers.
 double print_confusion(std::span<const std::int32_t> labels, std::span<const std::int64_t> predictions);
 
 /// The three most probable classes of a picture.

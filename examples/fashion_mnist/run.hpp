@@ -16,7 +16,7 @@
 
 namespace fashion_mnist {
 
-/// Trains, from the beginning or from a checkpoint, and says after each epoch what has come of it.
+/// Trains from the beginning or from a checkpoint, and prints the results after each epoch.
 template <class Device, class T>
 void train(Device& device, const settings& settings) {
     examples::require_replaceable(settings.checkpoint);
@@ -50,7 +50,7 @@ void train(Device& device, const settings& settings) {
     examples::print("\n");
 }
 
-/// Says what the trained network takes each picture for.
+/// Prints the class that the trained network gives each picture.
 template <class Device, class T>
 void classify(Device& device, const settings& settings) {
     const examples::safetensors content = examples::read_safetensors(settings.checkpoint);

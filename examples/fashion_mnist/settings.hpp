@@ -10,12 +10,12 @@ namespace fashion_mnist {
 
 enum class element { float32, bfloat16 };
 
-/// What the command line asks for.
+/// The settings of the command line.
 struct settings {
     std::filesystem::path data = "/usr/share/datasets/fashion-mnist";
     std::filesystem::path checkpoint = "fashion_mnist.safetensors";
     std::filesystem::path curve = "fashion_mnist.svg";
-    std::vector<std::filesystem::path> pictures;  ///< to be classified; then nothing is trained
+    std::vector<std::filesystem::path> pictures;  ///< pictures to classify; with any, nothing is trained
     bool resume = false;
 
     std::vector<std::int64_t> widths = {1024, 1024};  ///< of the hidden layers
@@ -24,11 +24,11 @@ struct settings {
     std::int64_t epochs = 20;
     std::uint64_t seed = 1;
     double learning_rate = 1e-3;
-    double decay = 0.9;  ///< of the learning rate, by which each epoch multiplies it
+    double decay = 0.9;  ///< factor of the learning rate after each epoch
     double weight_decay = 0.01;
 };
 
-/// What a checkpoint says that it was trained with: training goes on by the same alone.
+/// The settings that a checkpoint stores. A training can only be continued with the same ones.
 std::map<std::string, std::string> metadata_of(const settings& settings);
 
 }  // namespace fashion_mnist

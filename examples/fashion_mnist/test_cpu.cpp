@@ -93,7 +93,7 @@ TEST(picture, is_grey_and_of_the_right_size) {
               file.string() + ": is 2 x 1 pixels, not 28 x 28");
 }
 
-/// What the program asks for, with files of its own.
+/// Settings of the program, with files of its own.
 settings program_settings(const std::string& name) {
     settings result = small_settings();
     result.data = written_set(name);
@@ -120,14 +120,14 @@ TEST(checkpoint, of_another_training_is_refused) {
               file + ": layers.1.weight is F32 of [24, 40], not F32 of [25, 40]");
     EXPECT_EQ(before, examples::read_safetensors(settings.checkpoint).tensors.at("layers.0.weight").bytes);
 
-    run_on_cpu(settings);  // and it goes on where it may
+    run_on_cpu(settings);  // and it continues where it may
     EXPECT_EQ(examples::read_safetensors(settings.checkpoint).tensors.at("history.accuracy").shape,
               std::vector<std::int64_t>{2});
     fs::resize_file(settings.checkpoint, fs::file_size(settings.checkpoint) - 1);
     EXPECT_NE(complaint_of([&] { run_on_cpu(settings); }).find(file + ": is cut off"), std::string::npos);
 }
 
-/// A checkpoint that was changed: what is said of it, without its name.
+/// The error of a changed checkpoint, without its name.
 template <class T>
 std::string complaint_of_changed(const settings& settings, const std::string& name, T value) {
     const examples::safetensors whole = examples::read_safetensors(settings.checkpoint);
@@ -182,7 +182,7 @@ TEST(checkpoint, that_cannot_be_written_is_refused_before_anything_is_read) {
     EXPECT_EQ(complaint_of([&] { run_on_cpu(settings); }), settings.curve.string() + ": is a folder");
 }
 
-/// The program's status, and what it says on standard error.
+/// The program's exit status, and its text on standard error.
 std::pair<int, std::string> run_program(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), "fashion_mnist");
     std::vector<char*> pointers;
@@ -226,7 +226,7 @@ TEST(program, names_the_files_that_it_wrote_alone) {
         return said.substr(said.rfind('\n', said.size() - 2) + 1);
     };
     settings.epochs = 0;
-    settings.seed = 1;  // by which some of the untrained network's guesses are right
+    settings.seed = 1;  // with this seed, some guesses of the untrained network are right
     const std::string untrained = last_line();
     EXPECT_TRUE(untrained.ends_with("are right after 0 epochs\n")) << untrained;
     EXPECT_FALSE(untrained.starts_with("0.00 %")) << untrained;
@@ -239,7 +239,7 @@ TEST(program, names_the_files_that_it_wrote_alone) {
 }
 
 TEST(program, fails_where_a_device_is_full) {
-    GTEST_FLAG_SET(death_test_style, "threadsafe");  // OpenMP's threads do not outlive a fork
+    GTEST_FLAG_SET(death_test_style, "threadsafe");  // OpenMP's threads do not survive a fork
     const settings settings = program_settings("full");
     const std::vector<std::string> training = {"--data",       settings.data.string(),
                                                "--checkpoint", settings.checkpoint.string(),
@@ -281,7 +281,7 @@ TEST(program, classifies_a_picture) {
                           examples::make_image<std::uint8_t>(picture_side, picture_side, 1));
     testing::internal::CaptureStdout();
     run_on_cpu(settings);
-    // A black picture leaves nothing but the biases, which are zeros: all classes are alike.
+    // For a black picture only the biases remain, which are zeros: all classes are equal.
     EXPECT_EQ(testing::internal::GetCapturedStdout(),
               settings.pictures[0].string() + ": T-shirt 10.0 %, trouser 10.0 %, pullover 10.0 %\n");
     EXPECT_EQ(complaint_of_changed(settings, "layers.0.weight", std::numeric_limits<float>::quiet_NaN()),

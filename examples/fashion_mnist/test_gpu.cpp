@@ -40,7 +40,7 @@ TYPED_TEST(gpu_training, has_the_bits_of_plain_calls_in_a_graph) {
     EXPECT_EQ((trained_state<gpu, TypeParam>(replayed, 2)), (trained_state<gpu, TypeParam>(called, 2)));
 }
 
-/// Batch 2 of 3, of pictures of 5 bytes in an order that leaves some out: every byte, and labels in their places.
+/// Batch 2 of 3, of pictures of 5 bytes in an order that leaves some out. Every byte and label is in its place.
 TYPED_TEST(gpu_training, gathers_the_batch_of_the_step) {
     gpu device;
     std::vector<std::uint8_t> bytes;

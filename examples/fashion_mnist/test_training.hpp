@@ -28,8 +28,7 @@ inline void write_idx(const std::filesystem::path& file, const std::vector<std::
     std::ofstream(file, std::ios::binary) << content;
 }
 
-/// Pictures of 9 x 7 pixels: each class has a pattern of its own, black and grey, on which noise of a quarter of that grey
-/// lies.
+/// Pictures of 9 x 7 pixels. Each class has a pattern of its own, black and grey, with noise of a quarter of that grey.
 inline pictures drawn_pictures(std::int64_t count, unsigned seed) {
     constexpr std::int64_t height = 9, width = 7;
     pictures result{height, width, {}, {}};
@@ -47,7 +46,7 @@ inline pictures drawn_pictures(std::int64_t count, unsigned seed) {
     return result;
 }
 
-/// A batch does not divide the training set, and neither do packets a picture.
+/// The batch does not divide the training set, nor do packets divide a picture.
 inline data_set drawn_set() {
     return {drawn_pictures(650, 2), drawn_pictures(170, 3)};
 }
@@ -61,7 +60,7 @@ inline settings small_settings() {
     return result;
 }
 
-/// Every bit that training goes on from.
+/// All bits from which training continues.
 using state = std::map<std::string, std::vector<std::byte>>;
 
 template <class Device, class T>
@@ -83,7 +82,8 @@ void expect_that_it_learns(Device& device) {
     training<Device, T> training(device, drawn_set(), small_settings());
     for (int i = 0; i < 12; ++i) training.epoch();
     const history& past = training.past();
-    // Whoever guesses has log 10, whoever is sure and right 0. Patterns differ in dozens of pixels by far more than the noise.
+    // Guessing has a loss of log 10, being sure and right 0. Patterns differ in dozens of pixels by far more than the
+    // noise.
     EXPECT_GT(past.training_loss.front(), past.training_loss.back());
     EXPECT_LT(past.training_loss.back(), std::log(10.0f) / 10);
     EXPECT_LT(past.test_loss.back(), std::log(10.0f) / 10);
@@ -106,7 +106,7 @@ void expect_the_same_bits_each_time(Device& device) {
     EXPECT_NE(first, (trained_state<Device, T>(device, 2, other)));
 }
 
-/// Three epochs are two, a file, and one more.
+/// Two epochs, a file and one more epoch give the same as three epochs.
 template <class Device, class T>
 void expect_that_it_resumes_to_the_bit(Device& device) {
     const state straight = trained_state<Device, T>(device, 3);

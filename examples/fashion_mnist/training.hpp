@@ -1,5 +1,5 @@
-// A multi-layer perceptron and its training, by heddle's operations alone. `Device` is a gpu or a cpu; T, what the network
-// computes in, is float or bfloat16.
+// A multi-layer perceptron and its training, by heddle's operations alone. `Device` is a gpu or a cpu. T is the type
+// of the network's arithmetic, float or bfloat16.
 #pragma once
 
 #include "examples/fashion_mnist/data_set.hpp"
@@ -48,7 +48,8 @@ class network {
     std::vector<fully_connected> layers_;
 
   public:
-    /// What the layers make of some rows of inputs and, for training, the loss's gradients with respect to their sums.
+    /// The results of the layers for some rows of inputs. For training, also the loss's gradients with respect to
+    /// their sums.
     struct activations {
         struct of_a_layer {
             std::int64_t rows, cols;
@@ -60,8 +61,8 @@ class network {
         of_a_layer& last() { return layers.back(); }
     };
 
-    /// Weights are uniform with the variance 2 / inputs (He et al., "Delving deep into rectifiers", 2015). The host draws them
-    /// by the same Philox numbers as a GPU would.
+    /// Weights are uniform with the variance 2 / inputs (He et al., "Delving deep into rectifiers", 2015). The host
+    /// draws the same Philox numbers as a GPU would.
     network(Device& device, std::int64_t inputs, const settings& settings) : device_(device) {
         std::vector<std::int64_t> widths = settings.widths;
         widths.push_back(classes.size());
@@ -99,7 +100,7 @@ class network {
         }
     }
 
-    /// From the gradient of the last layer down to the first; no one needs that of x.
+    /// From the gradient of the last layer down to the first; the gradient of x is not needed.
     void backward(matrix<const T> x, activations& made) {
         for (std::size_t i = layers_.size(); i-- > 0;) {
             fully_connected& layer = layers_[i];
@@ -150,16 +151,16 @@ class training {
     network<Device, T> network_;
     history history_;
 
-    // The training set and the batch that a step takes out of it.
+    // The training set and the batch that a step takes from it.
     buffer<std::uint8_t> pictures_;
     buffer<std::int32_t> labels_, order_, batch_labels_;
     buffer<T> x_;
     network<Device, T>::activations made_;
-    // What changes from step to step is in the device's memory, where the recorded step reads it.
+    // Values that change from step to step are in device memory, where the recorded step reads them.
     buffer<std::int64_t> step_number_;
     buffer<float> rate_, losses_, batch_loss_, epoch_loss_;
     std::function<void()> step_;
-    // The test set, and what comes of it.
+    // The test set, and its results.
     buffer<T> test_x_;
     buffer<std::int32_t> test_labels_, hits_;
     buffer<std::int64_t> hit_count_, predictions_;
@@ -196,11 +197,11 @@ class training {
         step_ = device.record([this] { step(); });
     }
 
-    training(const training&) = delete;  // the recorded step has its address
+    training(const training&) = delete;  // the recorded step holds its address
 
     const history& past() const { return history_; }
 
-    /// One pass over the training set in an order of its own, then one over the test set. The host waits once, at the end.
+    /// One pass over the training set in its own order, then one over the test set. The host waits once, at the end.
     void epoch() {
         const std::vector<float> rate = {static_cast<float>(
             settings_.learning_rate * std::pow(settings_.decay, static_cast<double>(history_.epochs())))};
@@ -220,7 +221,7 @@ class training {
         history_.accuracy.push_back(static_cast<float>(hits[0]) / static_cast<float>(test_count_));
     }
 
-    /// The class that the network takes each picture of the test set for.
+    /// The class that the network gives each picture of the test set.
     std::vector<std::int64_t> predictions() {
         test();
         device_.template row_argmax<T>(test_made_.last().value_matrix(), view(predictions_));
@@ -230,7 +231,7 @@ class training {
         return result;
     }
 
-    /// All that training goes on from.
+    /// The state from which training continues.
     examples::safetensors checkpoint() {
         examples::safetensors content;
         content.metadata = metadata_of(settings_);
@@ -244,7 +245,7 @@ class training {
         return content;
     }
 
-    /// @throws std::runtime_error  naming `file` and in what it differs from what the settings ask for
+    /// @throws std::runtime_error  names `file` and its difference from the settings
     void resume(const examples::safetensors& content, const std::filesystem::path& file) {
         for (const auto& [name, value] : metadata_of(settings_)) {
             const auto found = content.metadata.find(name);
@@ -266,7 +267,7 @@ class training {
     }
 
   private:
-    /// What a batch goes through: the graph that a GPU replays.
+    /// The work for a batch: the graph that a GPU replays.
     void step() {
         const heddle::matrix_view<T> x{x_.data(), settings_.batch, pixels_};
         device_.advance(step_number_.data());

@@ -1,8 +1,7 @@
-// Takes the sigmoid of more numbers than one would keep on the device: copies them there, computes, copies
-// back.
+// Takes the sigmoid of more numbers than one would keep on the device: copies them there, computes, copies back.
 //
-// One after another, the link is idle during the computation, and either direction of it during the other's
-// copy. In chunks, alternating between two streams, the three overlap:
+// In sequence, the link is idle during the computation, and each direction of it during the other's copy. In chunks
+// that alternate between two streams, the three overlap:
 //
 //   stream 0:  in 0 | compute 0 | out 0 | in 2     | compute 2 | ...
 //   stream 1:         in 1      | compute 1 | out 1 | in 3     | ...
@@ -83,7 +82,7 @@ int run() {
         x[static_cast<std::size_t>(i)] = static_cast<float>(i % 4001 - 2000) / 100;
 
     const std::array<heddle::stream, 2> streams;
-    // Keeps what the first round allocates for the later ones.
+    // Keeps the allocations of the first round for the later ones.
     heddle::memory_pool::of_device(heddle::current_device()).set_release_threshold(2 * size * sizeof(float));
     double serial_time = INFINITY, overlapped_time = INFINITY;
     for (int round = 0; round < rounds; ++round) {

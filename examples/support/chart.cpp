@@ -19,18 +19,18 @@
 namespace examples {
 namespace {
 
-// In pixels: a panel, and in it the frame that the lines are drawn in.
+// In pixels: a panel, and in it the frame of the lines.
 constexpr double panel_width = 400, panel_height = 300;
 constexpr double left = 60, right = 385, top = 40, bottom = 250;
 constexpr std::array<std::string_view, 4> colors = {"#1f6fb4", "#d1600a", "#2c8a3d", "#8a4fa3"};
 
-/// Steps of 1, 2 or 5 times a power of ten, from a multiple of one to another.
+/// An axis with steps of 1, 2 or 5 times a power of ten, between multiples of the step.
 struct axis {
     double first = 0;
     double last = 1;
     double step = 1;
 
-    /// Some `ticks` of them cover what is between low and high.
+    /// About `ticks` steps cover the range from low to high.
     axis(double low, double high, int ticks) {
         const double rough = std::max(high - low, 1e-6) / ticks;
         const double power = std::pow(10, std::floor(std::log10(rough)));

@@ -21,7 +21,7 @@ void require_access(const std::filesystem::path& file, const std::filesystem::pa
     if (::access(to.c_str(), W_OK) != 0) fail(file, std::strerror(errno));
 }
 
-/// With the slash that makes it no other file.
+/// With a final slash, so that it names a folder.
 std::filesystem::path folder_of(const std::filesystem::path& file) {
     return std::filesystem::absolute(file).parent_path() / "";
 }

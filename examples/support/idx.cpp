@@ -15,7 +15,7 @@
 namespace examples {
 namespace {
 
-/// What a file's header may promise: more is taken for damage.
+/// The largest size that a header may give; more counts as damage.
 constexpr std::int64_t most_bytes = std::int64_t{1} << 31;
 constexpr std::uint8_t of_unsigned_bytes = 0x08;
 constexpr int most_extents = 4;
@@ -40,8 +40,8 @@ bytes bytes_of(const std::filesystem::path& file) {
     return result;
 }
 
-/// What gzip compressed, each of its members to the end, where the checksum and the length are.
-/// gzread() takes what follows a member for nothing, and may do without the length.
+/// The decompressed bytes of all gzip members. Each is read to its end, with the checksum and the length. gzread()
+/// ignores data behind a member, and accepts a missing length.
 bytes decompressed(const std::filesystem::path& file, bytes& content) {
     z_stream stream{};
     constexpr int gzip_alone = 16;

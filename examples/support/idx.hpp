@@ -12,8 +12,8 @@ struct idx_array {
     std::vector<std::uint8_t> bytes;
 };
 
-/// An IDX file of unsigned bytes with one to four extents, as those of MNIST are, plain or compressed by gzip.
-/// @throws std::runtime_error  naming the file and what is wrong with it; that it is longer or shorter than its header says, too
+/// An IDX file of unsigned bytes with one to four extents, as those of MNIST, plain or compressed by gzip.
+/// @throws std::runtime_error  names the file and the error; also where it is longer or shorter than its header says
 idx_array read_idx(const std::filesystem::path& file);
 
 }  // namespace examples

@@ -22,27 +22,27 @@ struct image {
     heddle::image_view<const T> view() const { return {pixels.data(), width, height, channels}; }
 };
 
-/// What a file's header may promise: more is taken for damage.
+/// The largest size that a header may give; more counts as damage.
 inline constexpr std::int64_t most_pixels = std::int64_t{1} << 28;
 
-/// Black, to be written to.
+/// A black picture, to be written to.
 template <class T>
 image<T> make_image(std::int64_t width, std::int64_t height, std::int64_t channels) {
     return {width, height, channels, std::vector<T>(static_cast<std::size_t>(width * height * channels))};
 }
 
-/// What a file may hold.
+/// The pictures that a file can hold.
 using any_image = std::variant<image<std::uint8_t>, image<std::uint16_t>>;
 
 /// 16 bits become the nearest value of 8.
 image<std::uint8_t> to_8_bit(any_image picture);
 
-/// A PNG or a JPEG, as its content says; see read_png(), read_jpeg().
-/// @throws std::runtime_error  naming the file and what is wrong with it
+/// A PNG or a JPEG, by its content; see read_png(), read_jpeg().
+/// @throws std::runtime_error  names the file and the error
 any_image read_image(const std::filesystem::path& file);
 
-/// A JPEG where the name says so, else a PNG; see write_png(), write_jpeg().
-/// @throws std::runtime_error  naming the file and what is wrong with it
+/// A JPEG if the name says so, otherwise a PNG; see write_png(), write_jpeg().
+/// @throws std::runtime_error  names the file and the error
 void write_image(const std::filesystem::path& file, const any_image& picture);
 
 /// Whether it ends in .jpg or .jpeg, in any case.

@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <utility>
 
-// libjpeg's headers need FILE before them, and jerror.h numbers the messages by the version that jpeglib.h tells.
+// libjpeg's headers need FILE before them. jerror.h numbers the messages by the version that jpeglib.h gives.
 // clang-format off
 #include <jpeglib.h>
 #include <jerror.h>
@@ -19,8 +19,8 @@ namespace {
 
 constexpr int quality = 95;
 
-/// libjpeg at work on one file, by a jpeg_decompress_struct or a jpeg_compress_struct. From an error it comes
-/// back by longjmp, into run().
+/// Runs libjpeg on one file, with a jpeg_decompress_struct or a jpeg_compress_struct. Errors return by longjmp, into
+/// run().
 template <class Codec>
 class session {
     struct error_manager : jpeg_error_mgr {
@@ -37,7 +37,7 @@ class session {
         errors->format_message(codec, errors->message);
         std::longjmp(errors->back, 1);
     }
-    /// libjpeg only warns where data are missing, and fills them up with grey: here it is an error.
+    /// libjpeg only warns of missing data, and fills it with grey. Here it is an error.
     static void on_message(j_common_ptr codec, int level) {
         const int code = codec->err->msg_code;
         if (level < 0 && (code == JWRN_JPEG_EOF || code == JWRN_HIT_MARKER)) on_error(codec);
@@ -53,7 +53,7 @@ class session {
     session& operator=(const session&) = delete;
     ~session() { jpeg_destroy(reinterpret_cast<j_common_ptr>(&codec_)); }
 
-    /// `body` takes libjpeg's object. It makes nothing that has a destructor: longjmp would pass it by.
+    /// `body` takes libjpeg's object. It must make nothing with a destructor, as longjmp skips destructors.
     template <class Body>
     void run(Body body) {
         if (setjmp(errors_.back) != 0) fail(file_, errors_.message);

@@ -10,12 +10,12 @@ namespace examples {
 
 bool is_jpeg(const signature& start);
 
-/// A JPEG of grey or of colours, which become RGB.
-/// @throws std::runtime_error  naming the file and what is wrong with it; that it is of CMYK, or cut off, too
+/// A JPEG in grey or in colours, which become RGB.
+/// @throws std::runtime_error  names the file and the error; also where it is of CMYK, or cut off
 image<std::uint8_t> read_jpeg(const std::filesystem::path& file);
 
-/// At quality 95. 16 bits are brought to 8.
-/// @throws std::runtime_error  naming the file and what is wrong with it; that the picture has alpha, too
+/// Quality 95. 16 bits are reduced to 8.
+/// @throws std::runtime_error  names the file and the error; also where the picture has alpha
 void write_jpeg(const std::filesystem::path& file, const any_image& picture);
 
 }  // namespace examples

@@ -10,7 +10,7 @@
 
 namespace examples {
 
-/// As CLI::Range, which lets NaN pass, takes -1 for a large number without a sign and 010 for 8.
+/// Stricter than CLI::Range, which accepts NaN, takes -1 for a large unsigned number, and 010 for 8.
 template <class T>
 CLI::Validator from_to(T least, T most) {
     const std::string range = fmt::format("from {} to {}", least, most);

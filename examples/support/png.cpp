@@ -14,7 +14,7 @@ namespace {
 
 enum class purpose { read, write };
 
-/// libpng at work on one file. From an error it comes back by longjmp, into run().
+/// Runs libpng on one file. Errors return by longjmp, into run().
 class session {
     const std::filesystem::path& file_;
     purpose purpose_;
@@ -45,7 +45,7 @@ class session {
             png_destroy_write_struct(&png_, &info_);
     }
 
-    /// `body` takes libpng's two objects. It makes nothing that has a destructor: longjmp would pass it by.
+    /// `body` takes libpng's two objects. It must make nothing with a destructor, as longjmp skips destructors.
     template <class Body>
     void run(Body body) {
         if (setjmp(png_jmpbuf(png_)) != 0) fail(file_, message_);
@@ -61,7 +61,7 @@ void set_byte_order(png_structp png) {
 template <class T>
 std::vector<png_bytep> rows_of(const image<T>& picture) {
     std::vector<png_bytep> rows;
-    auto* row = const_cast<T*>(picture.pixels.data());  // libpng's writing calls take no const
+    auto* row = const_cast<T*>(picture.pixels.data());  // libpng's writing functions take no const
     for (std::int64_t y = 0; y < picture.height; ++y, row += picture.width * picture.channels)
         rows.push_back(reinterpret_cast<png_bytep>(row));
     return rows;
@@ -115,7 +115,7 @@ any_image read_png(const std::filesystem::path& file) {
     reading.run([&](png_structp png, png_infop info) {
         png_init_io(png, stream.get());
         png_read_info(png, info);
-        png_set_expand(png);  // palettes, fewer than 8 bits, a colour that is transparent
+        png_set_expand(png);  // palettes, fewer than 8 bits, a transparent colour
         set_byte_order(png);
         png_set_interlace_handling(png);
         png_read_update_info(png, info);

@@ -9,11 +9,11 @@ namespace examples {
 
 bool is_png(const signature& start);
 
-/// Any PNG, the values as they are stored: 16 bits stay 16, fewer than 8 and palettes become 8.
-/// @throws std::runtime_error  naming the file and what is wrong with it
+/// Any PNG, with the stored values. 16 bits stay 16; fewer than 8 bits and palettes become 8.
+/// @throws std::runtime_error  names the file and the error
 any_image read_png(const std::filesystem::path& file);
 
-/// @throws std::runtime_error  naming the file and what is wrong with it
+/// @throws std::runtime_error  names the file and the error
 void write_png(const std::filesystem::path& file, const any_image& picture);
 
 }  // namespace examples

@@ -8,8 +8,8 @@
 
 namespace examples {
 
-/// Written to standard output at once.
-/// @throws std::runtime_error  where it did not arrive
+/// Writes to standard output at once.
+/// @throws std::runtime_error  where the output was not written
 void print_text(std::string_view text);
 
 /// As fmt::print(), by print_text().
@@ -18,8 +18,8 @@ void print(fmt::format_string<Values...> text, Values&&... values) {
     print_text(fmt::format(text, std::forward<Values>(values)...));
 }
 
-/// What main() returns: the status of `body`, or EXIT_FAILURE once it is said why it threw.
-/// It is a failure, too, where what was printed by any means did not arrive.
+/// The return value of main(): the status of `body`, or EXIT_FAILURE after its exception was printed. It is also
+/// EXIT_FAILURE where any printed output was not written.
 int run_program(const char* name, const std::function<int()>& body);
 
 }  // namespace examples

@@ -19,11 +19,11 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-/// The most that the format allows.
+/// The limit of the format.
 constexpr std::uint64_t most_header_bytes = 100'000'000;
 constexpr std::size_t header_alignment = 8;
 
-/// 0 of a type that is not known.
+/// 0 for an unknown type.
 std::size_t element_bytes(std::string_view type) {
     static const std::map<std::string_view, std::size_t> known = {
         {"BOOL", 1}, {"U8", 1},  {"I8", 1},  {"U16", 2}, {"I16", 2}, {"F16", 2}, {"BF16", 2},
@@ -32,7 +32,7 @@ std::size_t element_bytes(std::string_view type) {
     return found == known.end() ? 0 : found->second;
 }
 
-/// What the header says of a tensor.
+/// The header's entry for a tensor.
 struct entry {
     std::string name;
     stored_tensor tensor;
@@ -40,7 +40,7 @@ struct entry {
     std::uint64_t end = 0;
 };
 
-/// @throws json::exception  what is missing, or of another type
+/// @throws json::exception  a value is missing, or of another type
 entry entry_of(const std::string& name, const json& description) {
     entry result{name, {description.at("dtype"), description.at("shape"), {}}};
     result.begin = description.at("data_offsets").at(0);
@@ -93,7 +93,7 @@ safetensors read_safetensors(const fs::path& file) {
     const std::uint64_t data_bytes = file_bytes - sizeof(header_bytes) - header_bytes;
 
     safetensors content;
-    std::map<std::uint64_t, entry> entries;  // by where their data ends
+    std::map<std::uint64_t, entry> entries;  // ordered by the end of their data
     try {
         const json descriptions = json::parse(header);
         for (const auto& [name, description] : descriptions.items()) {

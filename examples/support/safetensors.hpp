@@ -38,14 +38,14 @@ inline constexpr std::string_view safetensors_type = [] {
     }
 }();
 
-/// The elements lie row by row, as bytes: little-endian, as memory is wherever CUDA runs.
+/// The elements row by row, as little-endian bytes, the order of all machines with CUDA.
 struct stored_tensor {
     std::string type;
     std::vector<std::int64_t> shape;
     std::vector<std::byte> bytes;
 };
 
-/// What a file of the format safetensors holds: https://huggingface.co/docs/safetensors.
+/// The contents of a file in the safetensors format: https://huggingface.co/docs/safetensors.
 struct safetensors {
     std::map<std::string, stored_tensor> tensors;
     std::map<std::string, std::string> metadata;
@@ -57,17 +57,17 @@ struct safetensors {
     }
 };
 
-/// @throws std::runtime_error  naming the file and what is wrong with it: cut off, too long, a header that is none, or tensors
-///                             whose sizes or places disagree
+/// @throws std::runtime_error  names the file and the error: cut off, too long, no valid header, or tensors whose
+///                             sizes or places disagree
 safetensors read_safetensors(const std::filesystem::path& file);
 
-/// Written beside, under the name with ".partial" added, and renamed: whatever goes wrong, a file of that name stays whole.
-/// A link stays one.
-/// @throws std::runtime_error  naming the file and what is wrong with it; that it is no regular file, too
+/// Writes a file with ".partial" added to its name, and renames it: after any error, a file of that name is whole. A
+/// link stays a link.
+/// @throws std::runtime_error  names the file and the error; also where it is no regular file
 void write_safetensors(const std::filesystem::path& file, const safetensors& content);
 
-/// The tensor of that name, type and shape in what was read from `file`.
-/// @throws std::runtime_error  naming the file, the tensor and its shape, where there is no such
+/// The tensor of that name, type and shape among those read from `file`.
+/// @throws std::runtime_error  names the file, the tensor and its shape, where there is none
 const stored_tensor& tensor_of(const safetensors& content, const std::filesystem::path& file,
                                const std::string& name, std::string_view type,
                                std::span<const std::int64_t> shape);

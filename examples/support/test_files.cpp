@@ -58,7 +58,7 @@ TEST(idx, is_read_plain_and_compressed) {
     }
 }
 
-/// What is said of a file of this content, without the file's name.
+/// The error of a file with this content, without the file's name.
 std::string complaint_of_idx(std::string_view content) {
     const fs::path file = temporary("bad-idx");
     write(file, content);
@@ -96,7 +96,7 @@ TEST(idx, that_is_cut_off_within_compressed_data_is_refused) {
     }
 }
 
-/// So many that zlib's gzread() decompresses them into their place, and does not miss the file's last bytes.
+/// A size for which zlib's gzread() decompresses in place, and does not notice that the last bytes are missing.
 TEST(idx, that_lacks_its_checksum_or_its_length_is_refused) {
     const fs::path file = temporary("no-length.gz");
     std::string content({0, 0, 8, 1, 0, 1, 0, 0});
@@ -163,7 +163,7 @@ TEST(safetensors, comes_back) {
               std::numeric_limits<std::uint64_t>::max());
 }
 
-/// As the format's page has it: the header's length, the header, the data.
+/// The format of the page above: the header's length, the header, the data.
 std::string file_of(const std::string& header, const std::string& data) {
     std::string content(8, '\0');
     for (std::size_t i = 0; i < 8; ++i) content[i] = static_cast<char>(header.size() >> (8 * i) & 0xff);

@@ -68,7 +68,7 @@ TEST(png, of_16_bit_by_another_program) {
 
 using color = std::array<std::uint8_t, 3>;
 
-/// Quarters of 16 x 16 pixels, each of one colour: JPEG's blocks, of which nothing is lost but by rounding.
+/// Quarters of 16 x 16 pixels, JPEG's blocks, each of one colour. They lose nothing except by rounding.
 constexpr std::int64_t quarter = 16;
 constexpr std::array<color, 4> colors = {color{230, 120, 20}, {10, 60, 200}, {128, 128, 128}, {0, 255, 90}};
 
@@ -94,8 +94,8 @@ TEST(jpeg, comes_back_but_for_rounding) {
         ASSERT_EQ(read.width, written.width);
         ASSERT_EQ(read.height, written.height);
         ASSERT_EQ(read.channels, channels);
-        // The middle of each quarter: the chroma of others reaches over the edges. Y, Cb and Cr are off by half
-        // each, times 1 and at most 1.772, and the result by another half: less than 2 in all.
+        // The middle of each quarter, as the chroma of others reaches over the edges. Y, Cb and Cr are off by half
+        // each, times at most 1.772, and the result by another half: less than 2 in all.
         for (const std::int64_t y : {quarter / 2, quarter + quarter / 2})
             for (const std::int64_t x : {quarter / 2, quarter + quarter / 2})
                 for (std::int64_t c = 0; c < channels; ++c) {

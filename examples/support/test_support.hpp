@@ -10,7 +10,7 @@
 
 namespace examples {
 
-/// A folder of this process alone, gone when it ends.
+/// A folder of this process alone, deleted when it ends.
 class own_folder {
     std::filesystem::path path_;
 
@@ -34,7 +34,7 @@ inline std::filesystem::path temporary(const std::string& name) {
     return folder.path() / name;
 }
 
-/// What is said of a file that cannot be read or written.
+/// The error of a file that cannot be read or written.
 template <class Body>
 std::string complaint_of(Body body) {
     try {
