@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Follows docs/add-a-kernel.md: applies its steps to a copy of the tree, compiles what they touch, and runs the operation's tests
-with it before the library that was built. Tests that need a GPU skip where there is none.
+"""Follows docs/add-a-kernel.md: applies its steps to a copy of the tree, compiles the files they touch, and runs the operation's
+tests, linked before the built library. Tests that need a GPU skip where there is none.
 
-A step is a block fenced as `~~~cuda file=PATH`, a file that is new, or `~~~diff file=PATH`, a unified diff of one that is there.
-What a hunk takes out, with the lines around it, stands in the file once; at which line does not matter.
+A step is a block fenced as `~~~cuda file=PATH`, a new file, or `~~~diff file=PATH`, a unified diff of an existing one.
+The lines that a hunk removes, with those around them, occur once in the file, at any line.
 
-usage: add_a_kernel.py ROOT BUILD   BUILD is a folder of Ninja's in which a static library and test_softmax are built
+usage: add_a_kernel.py ROOT BUILD   BUILD is a Ninja folder with a static library and test_softmax, both built
        add_a_kernel.py --self-test  breaks the steps of a small page and fails unless each break is found
 """
 
@@ -27,7 +27,7 @@ import typing
 PAGE = "docs/add-a-kernel.md"
 OPERATION = "softmax"
 FOLDERS = ("include", "kernels", "src", "tests")
-PARTS = 4  # of the tests
+PARTS = 4  # in which the tests run
 
 LISTED = """#include <heddle/{operation}.hpp>
 
@@ -43,7 +43,7 @@ TEST({operation}_algorithms, have_the_rung_of_the_page) {{
 
 
 class Broken(Exception):
-    """Says which step of the page does not work, and why."""
+    """The step of the page that does not work, and the reason."""
 
 
 @dataclasses.dataclass
@@ -80,7 +80,7 @@ def steps_of(page: str) -> list[Step]:
 
 
 def hunks_of(step: Step) -> typing.Iterator[tuple[str, str]]:
-    """What each takes out, and what it puts in."""
+    """The lines that each hunk removes, and those that it adds."""
     head, *hunks = re.split(r"^(?=@@)", step.text, flags=re.MULTILINE)
     if head != f"--- a/{step.file}\n+++ b/{step.file}\n" or not hunks:
         raise step.broken("is not what the diff's first two lines name, or the diff is empty")
@@ -96,7 +96,7 @@ def hunks_of(step: Step) -> typing.Iterator[tuple[str, str]]:
 
 
 def apply(step: Step, root: pathlib.Path) -> None:
-    """Changes nothing where the tree is one in which a reader followed the page."""
+    """Changes nothing where a reader has already followed the page in the tree."""
     file = root / step.file
     if step.language == "cuda":
         if file.exists() and file.read_text() != step.text:
@@ -118,12 +118,12 @@ def apply(step: Step, root: pathlib.Path) -> None:
 
 
 def missing(rung: str, root: pathlib.Path) -> list[str]:
-    """What no compiler misses."""
+    """Lists that no compiler checks."""
     places = ("kernels/CMakeLists.txt", f"kernels/{OPERATION}/README.md")
     return [f"{PAGE}: {place} does not name {rung}.cu" for place in places if f"{rung}.cu" not in (root / place).read_text()]
 
 
-# --- what they touch ---
+# --- the files that they touch ---
 
 def run(what: str, command: list[str], folder: pathlib.Path, **variables: str) -> str:
     done = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
@@ -134,7 +134,7 @@ def run(what: str, command: list[str], folder: pathlib.Path, **variables: str) -
 
 
 def run_all(jobs: list[tuple[str, list[str]]], folder: pathlib.Path) -> None:
-    """In parallel; all failures are told."""
+    """Compiles in parallel, and reports all failures."""
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         running = [pool.submit(run, what, command, folder) for what, command in jobs]
     if failures := [str(job.exception()) for job in running if job.exception()]:
@@ -155,7 +155,7 @@ class Build:
         return str(self.objects / (file.replace("/", ".") + ".o"))
 
     def compile(self, file: str, like: str | None = None) -> list[str]:
-        """With the flags of another file, where the build does not know this one."""
+        """The command of a file. A new file has the flags of another one."""
         like = str(self.root / (like or file))
         if like not in self.commands:
             raise Broken(f"{self.folder}/compile_commands.json has no {like}")
@@ -169,7 +169,7 @@ class Build:
         return [ours.sub(lambda _: str(self.copy), word) for word in command]
 
     def link(self, program: str, files: list[str], result: pathlib.Path) -> list[str]:
-        """A program of the build from other objects."""
+        """Links a program of the build from other objects."""
         edge = run(f"Ninja's command for {program}",
                    ["cmake", "--build", str(self.folder), "--", "-t", "commands", "-s", program], self.folder)
         command = shlex.split(edge)
@@ -187,7 +187,7 @@ class Build:
 
 
 def run_tests(program: pathlib.Path, folder: pathlib.Path) -> str:
-    """In parts, side by side."""
+    """Runs the tests in parts, in parallel."""
     def run_part(part: int) -> str:
         return run(f"the tests of {OPERATION} fail with the page's rung", [str(program), "--gtest_brief=1"], folder,
                    GTEST_TOTAL_SHARDS=str(PARTS), GTEST_SHARD_INDEX=str(part))
@@ -222,7 +222,7 @@ def follow(root: pathlib.Path, folder: pathlib.Path, copy: pathlib.Path) -> str:
     known_by = {kernels[0]: f"kernels/{OPERATION}/naive.cu", listed: tests[0]}
     jobs = [(f"{where.get(file, file)} does not compile", build.compile(file, known_by.get(file)))
             for file in [*kernels, *tests, *sources, listed]]
-    # Programs of other tests that include what the steps change.
+    # Programs of other tests that include changed files.
     headers = [step.file for step in steps if step.file.startswith("tests/") and step.file.endswith(".hpp")]
     for file in sorted((copy / "tests").glob("*.cpp")):
         if any(f'"{header}"' in file.read_text() for header in headers):
@@ -275,7 +275,7 @@ kernel
 no step
 ```
 """
-WRONG = [  # what takes the place of what in the right page, and what is said then
+WRONG = [  # the text replaced in the right page, its replacement, and the error
     ("cuda file=a/new.cu", "cuda file=a/list", "a/list is not new"),
     ("cuda file=a/new.cu", "cuda", "fenced as 'cuda'"),
     ("cuda file=a/new.cu", "cpp file=a/new.cu", "fenced as 'cpp file"),

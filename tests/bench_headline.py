@@ -16,24 +16,24 @@ import unittest
 
 @dataclasses.dataclass(frozen=True)
 class Kind:
-    """Rows that the device, or the host, times alike: standard deviations as shares of the time."""
+    """A kind of rows with equal noise: standard deviations as shares of the time."""
     name: str
     count: int
-    us: tuple[float, float]  # between which the rows' times are
+    us: tuple[float, float]  # the range of the rows' times
     repetition: float
-    process: float  # of a process's rows, each by itself
+    process: float  # of each row, from process to process
 
 
-# As on an H200: a large row that memory limits repeats to less than 1 %, a small one or a hot one, or one
-# whose clocks the power limits, to several.
+# As on an H200: a large row that memory limits repeats to less than 1 %. A small or a hot row, or one whose
+# clocks the power limits, repeats to several per cent.
 LARGE = Kind("large", 18, (15, 1000), 0.004, 0.004)
 SMALL = Kind("small", 8, (5, 12), 0.015, 0.015)
 HOT = Kind("hot", 5, (3, 8), 0.06, 0.03)
 PRODUCT = Kind("product", 15, (13, 1500), 0.04, 0.01)
 KINDS = [LARGE, SMALL, HOT, PRODUCT]
 PROCESSES, REPETITIONS = 5, 5
-RUN = 0.005  # the standard deviation of what all rows of a run share
-OUTLIERS, OUTLIER = 0.01, 1.3  # how many repetitions something else disturbs, and by how much
+RUN = 0.005  # the standard deviation of the common error of a run
+OUTLIERS, OUTLIER = 0.01, 1.3  # the share of disturbed repetitions, and their factor
 
 
 def names() -> list[tuple[Kind, str]]:
@@ -50,7 +50,7 @@ def times(us: float, kind: Kind, rng: random.Random) -> list[list[float]]:
 
 
 def record(seed: int, factors: dict[str, float] | None = None, machine: float = 1.0, **fields: object) -> dict:
-    """Of a run: the same rows for all seeds, with other noise. `factors` multiply heddle's times, `machine` all."""
+    """The rows of a run: the same for all seeds, with other noise. `factors` multiply heddle's times, `machine` all."""
     rng = random.Random(seed)
     rows_rng = random.Random(0)
     of_run = machine * rng.gauss(1, RUN)
@@ -129,7 +129,7 @@ class Comparison(InFolder):
             self.assertEqual(self.verdicts(exact(old), exact(new)), {"a": verdict}, (old, new))
 
     def test_the_interval_resamples_whole_processes(self) -> None:
-        """Repetitions that agree within processes that do not: many of them know no more than the processes."""
+        """Repetitions that agree within processes, which differ: more repetitions give no more information."""
         def of(processes: list[float]) -> dict:
             return record(0, processes=3, repetitions=50,
                           rows=[{"name": "a/heddle", "peer": "none", "samples_us": [[us] * 50 for us in processes]}])

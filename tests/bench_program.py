@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests heddle-bench as its users call it: what it prints, writes and exits with. It needs no GPU, and hides those there are.
+"""Tests heddle-bench as users call it: its output, files and exit status. It needs no GPU, and hides all GPUs.
 
 usage: bench_program.py PROGRAM
 """
@@ -22,7 +22,7 @@ ENVIRONMENT = os.environ | {"CUDA_VISIBLE_DEVICES": ""}
 
 
 def out_of_range(value: int, least: int, most: int) -> str:
-    """As releases of CLI11 say it."""
+    """The message, in the words of different releases of CLI11."""
     return rf"{value} not in range (\[{least} - {most}\]|{least} to {most})"
 
 

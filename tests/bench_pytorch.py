@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests what scripts/bench-pytorch does to a record. It needs neither PyTorch nor a GPU: times are given.
+"""Tests how scripts/bench-pytorch changes a record. It needs neither PyTorch nor a GPU: times are given.
 
 usage: bench_pytorch.py ROOT
 """

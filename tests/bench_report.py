@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Tests what reads a record of schema 1: the page, the tables and the comparison, on made-up records. It needs no GPU, and
-matplotlib for the page alone.
+"""Tests the readers of records of schema 1: the page, the tables and the comparison, on made-up records. It needs no GPU;
+only the page needs matplotlib.
 
 usage: bench_report.py ROOT
 """
@@ -119,7 +119,7 @@ class Arithmetic(InFolder):
         of_run = self.read(small())
         for options, rate in (({}, 4e12), ({"at": 2**30}, 4e12), ({"at": 2**10}, 1e12)):
             self.assertAlmostEqual(of_run.ceiling("dram_copy", **options) / rate, 1.0)
-        # Between: halfway of the logarithms of bytes is that of the times', here of the rates'.
+        # Halfway between the logarithms of bytes is halfway between those of times, and here of rates.
         self.assertAlmostEqual(of_run.ceiling("dram_copy", at=2**23) / 2e12, 1.0)
         self.assertEqual(of_run.ceiling("ffma"), 6e13)
         self.assertEqual(of_run.ceiling("ffma", hot=True), 6e13)
@@ -258,7 +258,7 @@ class Errors(InFolder):
 
 
 class Reader(html.parser.HTMLParser):
-    """Elements that are open, ids, what is named, and text."""
+    """Collects open elements, ids, references and text."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -299,15 +299,15 @@ class Page(InFolder):
         return (self.folder / "page.html").read_text()
 
     def check(self, text: str) -> Reader:
-        """What holds for every page."""
+        """Checks for every page."""
         reader = Reader(text)
         self.assertEqual(reader.open, [])
         self.assertEqual(len(reader.ids), len(set(reader.ids)))
         self.assertLessEqual(reader.named, set(reader.ids))
         self.assertNotRegex(re.sub(r'xmlns(:xlink)?="[^"]*"', "", text), r"https?://")
         body = text[text.index("</style>"):]
-        self.assertNotRegex(re.sub(r"<text.*?</text>|<title>.*?</title>", "", body), r"[:=] ?\"?#[0-9a-f]{6}\b")  # else dark fails
-        self.assertNotRegex(body, r"(?i)\bblack\b")  # what is black in light is white in dark
+        self.assertNotRegex(re.sub(r"<text.*?</text>|<title>.*?</title>", "", body), r"[:=] ?\"?#[0-9a-f]{6}\b")  # for the dark style
+        self.assertNotRegex(body, r"(?i)\bblack\b")  # black in the light style is white in the dark one
         for style in re.findall(r'<text style="([^"]*)"', body):
             self.assertRegex(style, r"fill: var\(--")
         self.assertNotIn("DejaVu", body)  # a font that few readers have
@@ -361,7 +361,7 @@ class Page(InFolder):
                 self.check(text)
 
     def test_fits_a_narrow_page(self) -> None:
-        """What is wide has a narrow picture in its place, or is a table, which wraps or scrolls in its own box."""
+        """A wide picture is replaced by a narrow one; a wide table wraps or scrolls in its own box."""
         text = self.page(small())
         self.assertNotRegex(text, r"min-width: \d{3,}px; max-width")
         figures = re.findall(r'<figure class="?([^>]*?)"?><svg viewBox="0 0 (\d+) \d+"', text)
@@ -393,14 +393,14 @@ class Page(InFolder):
             self.assertIn("commit 0123456789", text)
 
     def test_pictures_of_several_records(self) -> None:
-        """Each operation's ladder is there once, from the record that has it, whatever else the records share."""
+        """Each operation has its ladder once, from the record that has it, for any other rows that the records share."""
         def of(commit: str, *names: str) -> dict:
             rungs = (("", 1.0), (":naive", 3.0), (":tiled", 2.0))
             rows = [row(f"{name}/heddle{rung}", us) for name in names for rung, us in rungs]
             return small() | {"commit": commit, "rows": rows}
         first = of("1" * 10, "layer_norm/f32/8", "softmax/f32/8")
         second = of("2" * 10, "layer_norm_gradient/f32/8", "softmax/f32/8")
-        first["rows"] += [row("sgd/f32/8/heddle", 1.0), row("copy/f32/8/heddle", 1.0)]  # of sgd it has no ladder
+        first["rows"] += [row("sgd/f32/8/heddle", 1.0), row("copy/f32/8/heddle", 1.0)]  # it has no ladder of sgd
         second["rows"] += of("", "sgd/f32/8")["rows"]
         folder = self.folder / "pictures"
         run = self.run_program("report", self.file(second), self.file(first), "--pictures", folder)
@@ -415,7 +415,7 @@ class Page(InFolder):
 
 
 def texts_of(svg: str) -> list[tuple[str, float, float, float, float]]:
-    """What a picture says, each with its box: left, top, right and bottom. Of turned text the box is empty."""
+    """The texts of a picture, each with its box: left, top, right and bottom. Rotated text has an empty box."""
     import matplotlib.font_manager
     import matplotlib.textpath
     found = []
@@ -443,7 +443,7 @@ class Pictures(InFolder):
     UNITS = {"ffma": 6e13, "fp64": 3e13, "tensor_tf32": 4.3e14, "tensor_f16": 8.4e14, "tensor_bf16": 8.6e14}
 
     def legible(self, picture: "pictures.Picture") -> list[str]:
-        """Its texts, of which none lies on another or is cut."""
+        """No text overlaps another or is cut."""
         texts = texts_of(picture.inline())
         width, height = picture.size
         for text, left, top, right, bottom in texts:
@@ -707,7 +707,7 @@ class History(InFolder):
 
 
 def noisy(seed: int, factors: dict[str, float], processes: int = 0, machine: float = 1.0, noise: float = 0.005) -> dict:
-    """Rows beside a peer. Of one process there is the median and the spread of five repetitions, of several all."""
+    """Rows beside a peer. One process has the median and the spread of five repetitions, several have all."""
     rng, content, rows = random.Random(seed), small(), []
     for index in range(40):
         name = f"op{index}/f32/64x64"

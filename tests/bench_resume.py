@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests heddle-bench run --resume on rows of the host. It needs no GPU, and hides those there are.
+"""Tests heddle-bench run --resume on rows of the host. It needs no GPU, and hides all GPUs.
 
 usage: bench_resume.py PROGRAM
 """
@@ -38,7 +38,7 @@ class Resume(unittest.TestCase):
         return json.loads(self.file.read_text())
 
     def stop_with(self, us: list[float], **head: object) -> str:
-        """Makes a record that was stopped when its row had taken these times."""
+        """Makes a record that was stopped after its row had these times."""
         self.assertEqual(self.run_row(), (0, ""))
         stopped = {"complete": False, "seconds": 7, "rows": [], "watched": {"sm_mhz": [1, 2, 3]},
                    "taken": [{"row": ROW, "us": us, "calls": 9}]}

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Checks that one record of all rows fills the tables of all pages: each has a case, and the overview is a short one.
-The record is made up of the rows' names. It needs no GPU.
+"""Checks that one record of all rows fills the tables of all pages: each has a case, and the overview is short.
+The record is made from the rows' names. It needs no GPU.
 
 usage: bench_tables.py PROGRAM ROOT
 """
@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 
-MOST_ROWS = 26  # of the overview
+MOST_ROWS = 26  # in the overview
 
 program, root = sys.argv[1], pathlib.Path(sys.argv[2]).resolve()
 sys.dont_write_bytecode = True

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks that the tables of docs/accuracy.md name the additions and rescalings that tests/bounds hold each rung to.
 
-usage: bounds_page.py ROOT         names every rung of which the page says otherwise; exits 1 if there is one
+usage: bounds_page.py ROOT         names every rung with other numbers on the page; exits 1 if there is one
        bounds_page.py --self-test  changes the page and the headers and fails unless each change is found
 """
 
@@ -10,7 +10,7 @@ import re
 import sys
 
 PAGE = "docs/accuracy.md"
-# The first line of a table, the columns that are compared, and the function that has the same.
+# The first line of a table, the compared columns, and the function with the same content.
 TABLES = [
     ("| softmax's rung | A | R |", (1, 2), "softmax.hpp", "softmax_steps_of"),
     ("| rung | A | R |", (1, 2), "loss.hpp", "loss_steps_of"),
@@ -20,7 +20,7 @@ TABLES = [
 
 
 def rows_of(page: str, heading: str):
-    """The cells of a table's rows; `the same` is what stands before it."""
+    """The cells of a table's rows; `the same` repeats the cell before it."""
     if heading not in page:
         return
     for line in page.split(heading + "\n", 1)[1].splitlines()[1:]:
@@ -34,7 +34,7 @@ def rows_of(page: str, heading: str):
 
 
 def text_of(header: str, function: str) -> str:
-    """A function in one line, its numbers and names written as on the page."""
+    """A function as one line, with numbers and names as on the page."""
     body = header.split(f" {function}(", 1)[-1].split("\n}\n", 1)[0]
     return " ".join(re.sub(r"std::|\.0\b", "", body).split())
 

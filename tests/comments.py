@@ -12,13 +12,13 @@ import sys
 FOLDERS = ["kernels", "src", "include"]
 SUFFIXES = {".cu", ".cuh", ".hpp", ".cpp"}
 
-GAP = r"(?:[ \t]|\n[ \t]*//[/!<]*)*"  # a sentence may go on in the next line
+GAP = r"(?:[ \t]|\n[ \t]*//[/!<]*)*"  # a sentence may continue in the next line
 PEER = r"(?:(?:cu(?:blas|BLAS|DNN|dnn)\w*|CUB|NPP|OpenCV|PyTorch)\b|a copy\b)"
 FIGURE = re.compile(
     rf"//[^\n]*?(?P<figure>"
     rf"\b\d[\d.]*{GAP}(?:[mun]s\b|[kMGT]?B/s|[kMGT]?FLOP/s|%|per{GAP}cent\b)"  # a time, a rate, a share
     rf"|\b\d[\d.]*{GAP}(?:of|times){GAP}{PEER}|{PEER}{GAP}\d[\d.]*\b"  # a ratio to a peer
-    rf"|\bdriver{GAP}\d|\b20\d\d-\d\d-\d\d\b"  # of which run
+    rf"|\bdriver{GAP}\d|\b20\d\d-\d\d-\d\d\b"  # the run of a figure
     rf")")
 
 

@@ -1,6 +1,6 @@
 # Installs heddle from `build` into a new prefix, then configures, builds and runs the `program` of `source` against it
-# alone. What it prints must match `expected`, and it must succeed, unless it ends because there is no GPU and the
-# environment does not ask for one by HEDDLE_REQUIRE_GPU.
+# alone. Its output must match `expected`, and it must succeed. It may fail for lack of a GPU,
+# unless the environment has HEDDLE_REQUIRE_GPU.
 cmake_minimum_required(VERSION 3.25)
 
 file(REMOVE_RECURSE ${work})

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests which GPU scripts/gpu-id names, and what scripts/gpu-slug makes of it. It needs no GPU: nvidia-smi is a stand-in.
+"""Tests the GPU that scripts/gpu-id names, and the name that scripts/gpu-slug makes of it. It has a stand-in of nvidia-smi.
 
 usage: gpu_id.py ROOT
 """
@@ -37,7 +37,7 @@ class GpuId(unittest.TestCase):
             program = pathlib.Path(folder) / "nvidia-smi"
             program.write_text(STAND_IN)
             program.chmod(0o755)
-            if gpus:  # else the stand-in fails, as nvidia-smi does without a driver
+            if gpus:  # otherwise the stand-in fails, as nvidia-smi does without a driver
                 pathlib.Path(f"{program}.gpus").write_text(gpus)
             environment = os.environ | {"PATH": f"{folder}{os.pathsep}{os.environ['PATH']}"}
             environment.pop("CUDA_VISIBLE_DEVICES", None)

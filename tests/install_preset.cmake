@@ -1,5 +1,5 @@
-# Configures in the folder `build` the preset that README.md installs with: it has to make code for all GPUs that docs/use.md
-# names and of the library alone, and no warning of a compiler may stop it.
+# Configures the preset of README.md's installation in the folder `build`. It must make code for all GPUs that docs/use.md
+# names, for the library alone, and compiler warnings must not stop it.
 cmake_minimum_required(VERSION 3.25)
 
 file(REMOVE_RECURSE ${build})

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks who includes whom, and who launches kernels.
+"""Checks the includes between layers, and the places that launch kernels.
 
 usage: layering.py ROOT         names every include and launch in the tree that its layer may not have; exits 1 if there is one
        layering.py --self-test  plants violations in a small tree and fails unless each is found
@@ -17,7 +17,7 @@ PUBLIC_DEVICE = r"heddle/[^/]+\.cuh"
 PURE_DEVICE = r"kernels/device/(math|warp)\.hpp"
 FMT = r"fmt/.+"
 CUDA_RUNTIME = r"cuda_runtime_api\.h|cuda_fp16\.h|cuda_bf16\.h|cuda/stream_ref"
-# What device code takes from the toolkit. No header of cuBLAS, cuDNN, CUB, NPP or Thrust: those are peers.
+# The headers of the toolkit for device code. No header of cuBLAS, cuDNN, CUB, NPP or Thrust: those are peers.
 CUDA_DEVICE = rf"{CUDA_RUNTIME}|cuda\.h|cuda_runtime\.h|cuda_fp8\.h|mma\.h|cooperative_groups.*|cuda/.+"
 
 
@@ -39,7 +39,7 @@ LAYERS = [
     Layer(r"kernels/device/.+", [STANDARD, CUDA_DEVICE, r"heddle/(types|image|error|device)\.hpp", r"kernels/device/.+"]),
     Layer(r"kernels/frame/.+", [STANDARD, CUDA_DEVICE, r"heddle/(types|error|device|matmul)\.hpp", r"kernels/(device|frame)/.+"]),
     Layer(r"kernels/(?P<op>[^/]+)/launch\.hpp", [STANDARD, CUDA_RUNTIME, PUBLIC, r"kernels/{op}/.+\.hpp", r"kernels/(device|frame)/.+\.hpp"]),
-    # Plans, what they depend on, and numbers of the hardware are pure.
+    # Plans, their facts, and numbers of the hardware are pure.
     Layer(r"kernels/(?P<op>[^/]+)/((plan|cost|tuning)/.+|(kernels|facts|layout)\.[ch]pp)",
           [STANDARD, PUBLIC, r"kernels/{op}/((plan|cost|tuning)/.+|kernels|facts|layout)\.hpp",
            r"kernels/(device|frame)/.+\.hpp"]),
@@ -48,7 +48,7 @@ LAYERS = [
     Layer(r"src/.+", [STANDARD, CUDA_RUNTIME, r"cuda\.h", r"omp\.h", FMT, PUBLIC, r"src/.+\.hpp",
                       r"kernels/[^/]+/(launch|function_call|kernels|facts)\.hpp", r"kernels/[^/]+/(plan|cost|tuning)/.+\.hpp",
                       r"kernels/device/driver_function\.hpp", PURE_DEVICE]),
-    # Tests, benchmarks and examples may include what they like of others; of ours the public headers alone.
+    # Tests, benchmarks and examples may include any foreign headers, and of ours only the public ones.
     # Bounds of results are pure: benchmarks that check results share them with the tests.
     Layer(r"tests/bounds/.+", [STANDARD, PUBLIC, r"tests/bounds/.+\.hpp"]),
     Layer(r"tests/fuzz/test_fuzz\.cpp", [PUBLIC, r"tests/.+"]),
@@ -57,7 +57,7 @@ LAYERS = [
     Layer(r"tests/overlap\.cpp", [PUBLIC, r"tests/.+", r"src/overlap\.hpp"]),
     Layer(r"tests/benchmarks/.+", [PUBLIC, r"tests/.+", r"benchmarks/.+\.hpp"]),
     Layer(r"tests/.+", [PUBLIC, PUBLIC_DEVICE, r"tests/.+"]),
-    # It plans by tables of its own.
+    # It plans by its own tables.
     Layer(r"benchmarks/tuning/.+", [PUBLIC, r"benchmarks/tuning/.+", r"src/[^/]+/rungs\.hpp",
                                     r"kernels/[^/]+/((plan|cost)/.+|kernels|facts)\.hpp"]),
     Layer(r"benchmarks/(cliffs/.+|program/fuzz\.cpp)",
@@ -70,15 +70,15 @@ OURS = re.compile(r"(heddle|kernels|src|tests|benchmarks|examples)/")
 
 FOLDERS = ["include", "kernels", "src", "tests", "benchmarks", "examples"]
 SUFFIXES = {".hpp", ".cpp", ".cu", ".cuh"}
-# The library's kernels are launched in one place, which reports the launch's own status: an earlier call's error would be
-# blamed on a launch whose status is taken from the thread.
+# The library's kernels are launched in one place, which reports the launch's own status: the thread's status
+# may be the error of an earlier call.
 LAUNCHER = "kernels/device/launch.hpp"
 OTHER_LAUNCH = re.compile(r"<<<|\bcudaGetLastError\b|\bcudaPeekAtLastError\b|\bcu(da)?LaunchKernel")
-# What orders threads stands in one folder, where a build with HEDDLE_DELAYS has its delays.
+# Code that orders threads is in one folder, where a build with HEDDLE_DELAYS has its delays.
 ORDER = "kernels/device/ptx/"
 BARE_ORDER = re.compile(r"\b(?:__syncthreads|__syncwarp|__threadfence|__nanosleep|atomic[A-Z]|cuda::(?:atomic|barrier|pipeline)|"
                         r'cooperative_groups)\w*|"(?:bar|barrier|mbarrier|fence|membar|atom|red)\.')
-# A ticket is drawn where what was left before is asked for.
+# A ticket is drawn only with the result of the fence before it as an argument.
 TICKETS = "kernels/device/last_block.cuh"
 BARE_TICKET = re.compile(r"\batomic_increment\b")
 COMMENT = re.compile(r"//.*")

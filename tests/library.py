@@ -10,13 +10,13 @@ import subprocess
 import sys
 
 PUBLIC = re.compile(r"\bheddle::(?!kernels::)")
-# What public headers call of heddle::detail; cmake/exports.map lists the same.
+# The functions of heddle::detail that public headers call; cmake/exports.map lists the same.
 DETAIL = re.compile(r"heddle::detail::(copy|fill|wait|run|on_host|transpose|prepare_conv|prepare_elementwise|prepare_matmul|"
                     r"transpose_problem_of|random_problem_of|elementwise_problem_of|"
                     r"device_memory|pinned_memory|managed_memory|destroy_graph|stream_capture|stream_device|throw_cuda_error)\b")
-# nm does not demangle a conversion that is a template, as the views' to views of constants are.
+# nm does not demangle conversion templates, such as those of views to views of constants.
 VIEW_CONVERSION = re.compile(r"_ZNK6heddle\d+\w+_viewI.*cvNS0_I")
-EXPECTED = [  # a kind each: programs could not link, catch what is thrown, or compile a functor of their own without
+EXPECTED = [  # one of each kind; without it programs could not link, catch exceptions, or compile their own functors
     "typeinfo for heddle::cuda_error",
     "typeinfo for heddle::invalid_argument",
     "typeinfo for heddle::unsupported",

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Checks the commands that the pages show: that every script, option, preset, target, program, test, benchmark row and
-kernel that they name is there. Blocks of commands are fenced as `sh`, as `sh gpu` where they need a GPU, or as `sh run`:
-those are run here as well. An indented block is one of commands where it begins with a program's name. The files of docs/
-that the pages name are there, too.
+"""Checks the commands on the pages: every script, option, preset, target, program, test, benchmark row and kernel that
+they name must exist. Blocks of commands are fenced as `sh`, as `sh gpu` where they need a GPU, or as `sh run`:
+those are also run here. An indented block that begins with a program's name has commands. The files of docs/ that the
+pages name must exist too.
 
 usage: pages.py ROOT BUILD FOLDER...  BUILD is what pages call build/release; FOLDERs and PATH are where cuobjdump may be
        pages.py --self-test           plants wrong commands and fails unless each is found
@@ -33,7 +33,7 @@ VALUES = {"-B", "-G", "-S", "--prefix", "--build", "--install", "--preset", "--t
 
 @dataclasses.dataclass
 class Tree:
-    """What a command may name. The build is Ninja's, as the presets have it."""
+    """The names that a command may have. The build is Ninja's, as in the presets."""
     scripts: dict[str, str]  # their texts
     presets: dict[str, set[str]]  # of each kind: configure, build, test
     variables: set[str]  # of CMake
@@ -81,7 +81,7 @@ def blocks_of(page: str, text: str) -> list[Block]:
 
 
 def commands_of(block: Block) -> typing.Iterator[tuple[int, list[str]]]:
-    """Each with its line: a pipeline is several."""
+    """Each command with its line; a pipeline has several."""
     line = block.line
     for text in re.sub(r"\\\n", "\x00", block.text).splitlines():
         first = line + 1
@@ -194,7 +194,7 @@ def wrong_in(tree: Tree, block: Block) -> list[str]:
 
 
 def missing_files(tree: Tree, page: str, text: str) -> list[str]:
-    """The files of docs/ that a page names and that are not there, also by a shell's variable and braces."""
+    """The missing files of docs/ that a page names, also by a shell's variable and braces."""
     for name, value in re.findall(r"^(\w+)=(\S+)", text, re.M):
         text = text.replace(f"${name}", value)
     text = re.sub(r"(\S*)\{([\w,]+)\}(\S*)",
@@ -219,7 +219,7 @@ def kernels_of(root: pathlib.Path) -> set[str]:
 
 
 def text_of_script(root: pathlib.Path, file: pathlib.Path) -> str:
-    """With that of the program that it is short for."""
+    """With the name of the program that it abbreviates."""
     text = file.read_text()
     return text + "".join((root / program).read_text() for program in re.findall(r"benchmarks/report/\w+\.py", text))
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Reads the machine code of the built library: whether kernels have the instructions that they are written for, and keep
-what they compute with in registers.
+"""Reads the machine code of the built library. Kernels must have the instructions that they are written for, and keep
+their operands in registers.
 
 usage: sass.py LIBRARY FOLDER...  FOLDERs and PATH are where cuobjdump and nvdisasm may be
 
@@ -27,9 +27,9 @@ INSTRUCTION_BYTES = 16
 @dataclasses.dataclass
 class Expectation:
     kernels: str  # a pattern of names, without namespaces; each has to fit some kernel
-    instructions: list[str]  # of one kernel among them, or of all
-    architecture: str = ".*"  # a pattern; of those that the library was built for
-    # Arrays and spilled registers, by LDL and STL: of all kernels among them, on Hopper, which the tiles are made for.
+    instructions: list[str]  # which one of these kernels has, or all together
+    architecture: str = ".*"  # a pattern among those that the library was built for
+    # Arrays and spilled registers, by LDL and STL, of all these kernels, on Hopper, for which the tiles are made.
     may_have_local_memory: bool = False
     in_all: bool = False
 
@@ -93,7 +93,7 @@ EXPECTATIONS = [
     Expectation(r"loss::packed<\w+, 8, 64>", [r"LDG\.E\.128", r"STG\.E\.128"]),
     Expectation(r"loss::hits<((__half|__nv_bfloat16), 8|float, 4)>", [r"LDG\.E\.128"]),
     Expectation(r"loss::(lanes|block|streamed|blocks|naive|warp_per_row|hits|hits_of_warps)<", []),
-    # The compiler takes assignments of packets apart, where it may.
+    # The compiler may split assignments of packets.
     Expectation(r"transform_packets<.*elementwise::add\b", [r"LDG\.E\.128", r"STG\.E\.128"], HOPPER, in_all=True),
     Expectation(r"optimizer::vectorized<", [r"LDG\.E\.128", r"STG\.E\.128"], HOPPER, in_all=True),
     Expectation(r"pool::window<pool::\w+, \d, [48],", [r"LDG\.E\.128", r"STG\.E\.128"], HOPPER, in_all=True),
@@ -152,7 +152,7 @@ class Disassembler:
         return found
 
     def instructions(self, architecture: str, symbols: set[str]) -> dict[str, set[str]]:
-        """Of each symbol. nvdisasm is slow to start and to print: it runs once, and reads equal instructions once."""
+        """The instructions of each symbol. nvdisasm is slow to start and to print: it runs once, and reads equal code once."""
         encoded: dict[str, set[bytes]] = {symbol: set() for symbol in symbols}
         with tempfile.TemporaryDirectory() as folder:
             self.run(self.cuobjdump, "--gpu-architecture", architecture, "--extract-elf", "all", self.library,

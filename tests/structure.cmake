@@ -1,8 +1,8 @@
-# Tests of the tree itself: who includes whom, that every public header stands alone, that the installed package and what
-# pages show work, what scripts write and print, what is in the library, that comments state no measured figure.
+# Tests of the tree itself: layers, public headers that compile alone, the installed package, the pages' commands, the
+# output of scripts, the content of the library, and comments without measured figures.
 find_package(Python3 3.9 REQUIRED COMPONENTS Interpreter)
 
-# A shared library shows what is public.
+# A shared library exports the public symbols.
 if(BUILD_SHARED_LIBS)
   add_test(NAME library.exports
     COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/library.py exports $<TARGET_FILE:heddle>)
@@ -32,7 +32,7 @@ function(consumer_test program expected)
 endfunction()
 consumer_test(consumer "1.5 .+ = 3.75, a million times, on the (GPU|CPU)")
 
-# README's program, with README's lines of CMake. It does not catch what it meets without a GPU.
+# README's program, with README's lines of CMake. It does not catch the exception for a missing GPU.
 set(readme ${PROJECT_SOURCE_DIR}/README.md)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${readme})
 file(READ ${readme} text)
@@ -53,7 +53,7 @@ set_target_properties(program PROPERTIES OUTPUT_NAME readme_program)
 ]] @ONLY)
 consumer_test(readme_program "1.000000" ${folder})
 
-# The others run none of heddle's host code: once is enough, without sanitizers.
+# The others run none of heddle's host code, so they run only without sanitizers.
 if(HEDDLE_SANITIZE)
   return()
 endif()
@@ -83,7 +83,7 @@ add_test(NAME weight COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/we
 add_test(NAME gpu_id COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/gpu_id.py ${PROJECT_SOURCE_DIR})
 add_test(NAME bench_headline
   COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/bench_headline.py ${PROJECT_SOURCE_DIR})
-# Its pictures need matplotlib, which scripts/setup --ci puts there.
+# Its pictures need matplotlib, which scripts/setup --ci installs.
 set(report_python ${PROJECT_SOURCE_DIR}/.deps/report/bin/python3)
 if(NOT EXISTS ${report_python})
   set(report_python ${Python3_EXECUTABLE})
@@ -116,7 +116,7 @@ add_test(NAME install_preset
     -D cuda_compiler=${CMAKE_CUDA_COMPILER}
     -P ${CMAKE_CURRENT_SOURCE_DIR}/install_preset.cmake)
 
-# What the compiler made of the kernels. cuobjdump is beside nvcc, on PATH, or where scripts/setup puts it.
+# The machine code of the kernels. cuobjdump is beside nvcc, on PATH, or where scripts/setup puts it.
 add_test(NAME sass
   COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/sass.py $<TARGET_FILE:heddle> ${CUDAToolkit_BIN_DIR}
     ${PROJECT_SOURCE_DIR}/.deps/cuda/bin ${PROJECT_SOURCE_DIR}/.deps/disassembler/bin)

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Builds a .cpp and a .cu program outside the tree, by each way in which CMake takes a library.
+"""Builds a .cpp and a .cu program outside the tree, by each of CMake's ways to use a library.
 
 usage: ways_to_link.py SOURCES BUILD NVCC
 
-Each gets C++20 and one CUDA runtime, static or shared as it asks. Only find_package finds built kernels. A program that takes
-the sources would build them again: it is linked with the archive of BUILD in their place.
+Each gets C++20 and one CUDA runtime, static or shared as it asks. Only find_package finds built kernels. A program with the
+sources would build them again, so it is linked with the archive of BUILD instead.
 """
 
 import pathlib

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests scripts/weight: that a budget is held, what it reads of an object file, and that docs/weight.md has all folders.
+"""Tests scripts/weight: its budgets, the numbers that it reads from an object file, and that docs/weight.md has all folders.
 
 usage: weight.py SOURCES
 """
