@@ -67,13 +67,13 @@ struct matmul_operands {
 };
 
 /// C_i = alpha * A_i * B_i + beta * C_i for each of several products, of any shapes, in any order. No C overlaps an
-/// operand of another product. All products are checked before the first is enqueued; so is whether the algorithm
-/// that is asked for can run each.
+/// operand of another product. All products are checked before the first is enqueued, also whether the requested
+/// algorithm can run each.
 ///
-/// With `automatic` on compute capability 9.0, one launch does some fifty products. Some products take a launch each:
-/// those with an A or B that has neither rows nor columns at multiples of 16 bytes, those where k is 0, and those
-/// with a long k in a short list that are faster with the whole device. So do all products where In is float or Out
-/// is not In, with another algorithm, and on other devices.
+/// With `automatic` on compute capability 9.0, one launch does some fifty products. Some products take a launch each.
+/// Their A or B has neither rows nor columns at multiples of 16 bytes; or k is 0; or k is long, the list short, and
+/// the product faster with the whole device. So do all products where In is float or Out is not In, with another
+/// algorithm, and on other devices.
 template <class Out, class In = Out>
 void batched_matmul(std::type_identity_t<std::span<const matmul_operands<Out, In>>> products,
                     cuda::stream_ref stream, const matmul_options& options = {});

@@ -50,8 +50,8 @@ auto with_function(const kernels::conv::arguments<In, Out>& a, const Function& f
 
 }  // namespace detail
 
-/// The conv of heddle/conv.hpp with a function instead of the epilogue's activation, applied before the output is
-/// stored: output(n, y, x, k) = function(scale[k] * (alpha * conv + beta * output) + bias[k] + residual, n, y, x, k).
+/// The conv of heddle/conv.hpp with a function instead of the epilogue's activation, applied before the store:
+/// output(n, y, x, k) = function(scale[k] * (alpha * conv + beta * output) + bias[k] + residual, n, y, x, k).
 /// The residual may instead be added to the result of the function, as conv_epilogue says.
 ///
 /// `function` is copied to the device. It is an extended __device__ lambda, or an object with a const __device__

@@ -58,8 +58,8 @@ struct conv_padding {
     bool operator==(const conv_padding&) const = default;
 };
 
-/// The geometry of the windows. Tap (r, s) of output pixel (y, x) is input pixel (y * stride.y - padding.top + r *
-/// dilation.y, x * stride.x - padding.left + s * dilation.x).
+/// The geometry of the windows. Tap (r, s) of output pixel (y, x) is input pixel
+/// (y * stride.y - padding.top + r * dilation.y, x * stride.x - padding.left + s * dilation.x).
 struct conv_geometry {
     conv_steps stride{};
     conv_padding padding{};

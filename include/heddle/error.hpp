@@ -46,8 +46,8 @@ class invalid_argument : public std::invalid_argument {
     std::string expected_;
 };
 
-/// The request is valid, but this algorithm or this device cannot run it. what() gives the reason and the value. Nothing
-/// was enqueued.
+/// The request is valid, but this algorithm or this device cannot run it. what() gives the reason and the value.
+/// Nothing was enqueued.
 class unsupported : public std::runtime_error {
   public:
     using std::runtime_error::runtime_error;

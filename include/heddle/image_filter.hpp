@@ -28,8 +28,8 @@ struct image_filter_options {
     heddle::border border = heddle::border::replicate;
     /// For border::constant, in every channel. It must be a value of the source's type.
     float border_value = 0;
-    /// The part of the source for which results are wanted. The destination has its size, and gets what the filter
-    /// gives there for the whole source. Empty: the whole source.
+    /// The part of the source for which results are wanted. The destination has its size, and gets the values that the
+    /// filter gives there for the whole source. Empty: the whole source.
     std::optional<image_region> region{};
     /// The rung of sobel and laplacian. The other filters choose from the blur's rungs.
     image_filter_algorithm algorithm = image_filter_algorithm::automatic;

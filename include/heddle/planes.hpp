@@ -10,9 +10,9 @@
 
 namespace heddle {
 
-/// `count` images of `channels` planes of `height` rows of `width` values (NCHW). Value (n, c, y, x) is at data[n *
-/// image_stride + c * channel_stride + y * row_stride + x]. Strides are in elements; the default is dense. Each
-/// stride is at least the extent of what it steps over.
+/// `count` images of `channels` planes of `height` rows of `width` values (NCHW). Value (n, c, y, x) is at
+/// data[n * image_stride + c * channel_stride + y * row_stride + x]. Strides are in elements; the default is dense.
+/// Each stride is at least the extent that it steps over.
 template <class T>
 struct planes_view {
     T* data = nullptr;

@@ -95,8 +95,8 @@ std::int64_t reduce_workspace_bytes(vector_view<const T> x, cuda::stream_ref str
     return reduce_workspace_bytes(reduce_problem_of(x), traits_of(device_of(stream)), options.algorithm);
 }
 
-/// The largest number of additions from any element to the sum. The error of a floating-point sum is at most depth *
-/// u / (1 - depth * u) * (the sum of |x|), where u is the unit roundoff of sum_type. Pure; throws as
+/// The largest number of additions from any element to the sum. The error of a floating-point sum is at most
+/// depth * u / (1 - depth * u) * (the sum of |x|); u is the unit roundoff of sum_type. Pure; throws as
 /// reduce_workspace_bytes().
 std::int64_t reduce_depth(const reduce_problem& problem, const device_traits& device,
                           reduce_algorithm algorithm = reduce_algorithm::automatic);

@@ -9,7 +9,7 @@ namespace heddle {
 
 /// `count` images of `height` rows of `width` pixels of `channels` contiguous values (NHWC). Value (n, y, x, c) is at
 /// data[n * image_stride + y * row_stride + x * col_stride + c]. Strides are in elements; the default is dense. Each
-/// stride is at least the extent of what it steps over.
+/// stride is at least the extent that it steps over.
 template <class T>
 struct tensor_view {
     T* data = nullptr;

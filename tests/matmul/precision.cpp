@@ -230,7 +230,7 @@ class matmul_precision : public matmul_on_hopper, public drawn_from {};
 /// differ by this factor once in ten thousand times.
 constexpr double luck = 1.5;
 
-/// Allows what `precision::fp32` chooses errors a tenth above cuBLAS's, and `chance` times its largest error.
+/// `precision::fp32` may have errors a tenth above cuBLAS's; `chance` is one more factor for the largest error.
 void expect_as_exact_as_cublas(const distribution& of, std::int64_t side, std::int64_t k, double chance) {
     const comparison errors = compare(of.make(side, k), side, k, {});
     const auto& [ours, theirs] = errors;
