@@ -106,7 +106,7 @@ TEST(row_plan, packs_rows_of_which_each_multiprocessor_has_one) {
     expect(packed(16, 16392, false), row_limits::packed_elements, 1);
 }
 
-// Square tiles, whose threads hold nothing, are planned in this way. 16-bit rows get as many as others.
+// So is the rung vectorized_squares planned, whose threads hold no elements: 16-bit rows get as many threads as others.
 TEST(row_plan, has_as_many_threads_for_rows_in_packets_where_none_are_packed) {
     for (const std::int64_t cols : {8200, 16384, 32000, 32768})
         for (const std::int64_t rows : {16, 10000}) {

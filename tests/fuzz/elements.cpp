@@ -237,7 +237,7 @@ std::string wrong_elementwise(const problem& p, processor where) {
     const op operation = elementwise_operations()[static_cast<std::size_t>(p["function"])];
     const std::int64_t rows = p["rows"], cols = p["cols"];
     const auto seed = static_cast<std::uint64_t>(p["seed"]);
-    // The input that is stored for each, and the one that the output overwrites: none if it is the fourth.
+    // The operand that stands for each input, and the one that the output overwrites: 3 for none.
     const std::size_t sources[] = {0, p["y_is"] == 1 ? 0U : 1U, 2};
     const std::size_t wanted = operation == op::axpy ? 1
                                : p["in_place"] == 0  ? 3
