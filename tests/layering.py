@@ -139,7 +139,7 @@ def self_test() -> int:
         "include/heddle/heddle.hpp": "#include <heddle/error.hpp>\n#include <heddle/view.hpp>\n",
         "include/heddle/view.hpp": "#include <cstdint>\n#include <cuda/stream_ref>\n",
         "include/heddle/interop/mdspan.hpp": "#include <cuda/std/mdspan>\n#include <heddle/view.hpp>\n",
-        "include/heddle/matmul.cuh": '#include "kernels/matmul/fused.cuh"\n',
+        "include/heddle/matmul.cuh": '#include "kernels/matmul/persistent.cuh"\n',
         "include/heddle/elementwise.cuh": '#include "kernels/device/launch.hpp"\n',
         "include/heddle/error.hpp": "/// As the next cudaGetLastError() does.\n",
         "kernels/device/launch.hpp": "cudaLaunchKernelExC(&config, kernel, arguments);\n",

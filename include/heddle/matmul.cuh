@@ -1,7 +1,7 @@
 #pragma once
 
-#include "kernels/matmul/function_call.hpp"
-#include "kernels/matmul/fused.cuh"
+#include "kernels/matmul/launch.hpp"
+#include "kernels/matmul/persistent.cuh"
 #include "kernels/matmul/tf32_tiles.cuh"
 #include "kernels/matmul/warp_tiled.cuh"
 #include "kernels/matmul/wmma.cuh"
@@ -83,11 +83,11 @@ requires(!std::convertible_to<const Function&, cuda::stream_ref>) void matmul(
     const detail::stream_device call_device(stream);
     if constexpr (is_float)
         call->by_warpgroups ? rungs::launch_tf32_kernel(call->plan, arguments, stream.get())
-                            : rungs::launch_warp_tiled_kernel(arguments, stream.get());
+                            : rungs::launch_warp_tiled(call->plan, arguments, stream.get());
     else if (call->by_warpgroups)
-        rungs::launch_fused_kernel(call->plan, arguments, stream.get());
+        rungs::launch_fused(call->plan, arguments, stream.get());
     else
-        rungs::launch_wmma_kernel(arguments, stream.get());
+        rungs::launch_wmma(call->plan, arguments, stream.get());
 }
 
 }  // namespace heddle

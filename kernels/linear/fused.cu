@@ -26,8 +26,7 @@ struct sum_times_derivative {
 template <class T>
 void launch_fused(const matmul::function_call<T, T>& product, matmul_activation of_x, cudaStream_t stream) {
     using activation = frame::residual_function<sum_times_derivative>;
-    matmul::launch_fused_kernel(product.plan, heddle::detail::with_activation(product, activation{{of_x}}),
-                                stream);
+    matmul::launch_fused(product.plan, heddle::detail::with_activation(product, activation{{of_x}}), stream);
 }
 
 template void launch_fused(const matmul::function_call<half, half>&, matmul_activation, cudaStream_t);

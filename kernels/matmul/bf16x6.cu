@@ -16,9 +16,8 @@
 
 #include "kernels/device/ptx/sync.cuh"
 #include "kernels/device/ptx/wgmma.cuh"
-#include "kernels/matmul/bf16x6_producer.cuh"
+#include "kernels/matmul/bf16x6.cuh"
 #include "kernels/matmul/launch.hpp"
-#include "kernels/matmul/schedule.hpp"
 #include "kernels/matmul/warpgroup.cuh"
 
 #include <cstddef>
@@ -62,13 +61,6 @@ struct bf16x6_kernel : producer<a_k_major, b_k_major, cluster> {
 #pragma unroll
             for (int piece = 0; piece < pieces; ++piece) to[piece][i] = pair[piece];
         }
-    }
-
-    __device__ void store_total(int row, int col, int batch, const float (&total)[tile::sums]) const {
-        if (p.c.epilogue.is_identity)
-            store<tile::n>(p.c, row, col, total, batch);
-        else
-            finish<tile::n>(p.c, row, 8, col, total, batch);
     }
 
     __device__ frame::sum_exchange<tile::n> exchange(int consumer) const {
@@ -119,7 +111,7 @@ struct bf16x6_kernel : producer<a_k_major, b_k_major, cluster> {
             ptx::wait(&shared.pieces_full[stage], parity_of(step));
             const bool ends_tile = info_of(step).is_last_of_tile;
             more = info_of(step + 1).exists;
-            if (row_of(info_of(step)) + consumer * warpgroup_m >= p.c.rows) {  // C ends above
+            if (row_of(info_of(step)) + consumer * warpgroup_m >= p.m) {  // C ends above
                 release_pieces(stage);
                 if (!more) break;
 #pragma unroll
@@ -142,7 +134,7 @@ struct bf16x6_kernel : producer<a_k_major, b_k_major, cluster> {
                 multiply(0, 1, i, true);
                 ptx::wgmma_commit();
             }
-            const bool finishes = ends_tile && !p.c.epilogue.is_identity;
+            const bool finishes = ends_tile && !p.epilogue.is_identity;
             const bool splits_now = more && !finishes;  // an epilogue needs the registers
             if (splits_now) {
                 ptx::wgmma_wait<tile::instructions - 1>();
@@ -159,7 +151,8 @@ struct bf16x6_kernel : producer<a_k_major, b_k_major, cluster> {
             add();
             if (!ends_tile) continue;
             if (at.shared_tile < 0 || exchange(consumer).combine(at.shared_tile, total))
-                store_total(row_of(at) + row, at.col * tile::n + lane % 4 * 2, at.batch, total);
+                store_or_finish<tile::n>(result_of(p, at.batch), row_of(at) + row,
+                                         at.col * tile::n + lane % 4 * 2, total);
 #pragma unroll
             for (float& sum : total) sum = 0;
             if (more && finishes)
@@ -178,11 +171,11 @@ void launch_bf16x6(const plan& plan, const arguments& arguments, cudaStream_t st
     frame::with_row<bf16x6_kernels>(plan.kernel, [&]<std::size_t row>() {
         with_orders(has_tensor_rows(a), !has_tensor_rows(b), [&]<bool a_k_major, bool b_k_major>() {
             using kernel = bf16x6_kernel<a_k_major, b_k_major, bf16x6_kernels[row].tile.blocks>;
-            const float_product p{.a = make_operand<typename kernel::a_tile>(a_k_major ? a : transposed(a),
-                                                                             batch.count, batch.a),
-                                  .b = make_operand<typename kernel::b_tile>(b_k_major ? transposed(b) : b,
-                                                                             batch.count, batch.b),
-                                  .c = make_result(arguments)};
+            tensor_product<float> p = make_product(arguments);
+            p.a = make_tensor_map(a_k_major ? a : transposed(a), kernel::a_tile::rows, kernel::a_tile::row,
+                                  batch.count, batch.a);
+            p.b = make_tensor_map(b_k_major ? transposed(b) : b, kernel::b_tile::rows, kernel::b_tile::row,
+                                  batch.count, batch.b);
             frame::launch<kernel>({p, schedule, shared_sums_in(arguments.workspace)}, schedule.workers,
                                   stream);
         });

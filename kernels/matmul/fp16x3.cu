@@ -18,9 +18,7 @@
 #include "kernels/frame/warp_specialized.cuh"
 #include "kernels/matmul/fp16x3_split.cuh"
 #include "kernels/matmul/launch.hpp"
-#include "kernels/matmul/registers_epilogue.cuh"
-#include "kernels/matmul/schedule.hpp"
-#include "kernels/matmul/tensor_map.hpp"
+#include "kernels/matmul/warpgroup.cuh"
 
 #include <cstddef>
 #include <cstdint>
@@ -147,8 +145,26 @@ struct fp16x3_mainloop : frame::mainloop_defaults {
     }
 };
 
-using kernel = frame::tile_kernel<fp16x3_mainloop, registers_epilogue<split_product>,
-                                  frame::one_product<split_product, tile::streams>>;
+/// From a tile's sums in registers straight to C.
+struct registers_epilogue {
+    struct storage {};
+
+    const split_product& p;
+
+    __device__ registers_epilogue(const split_product& p, storage&, int /*group*/) : p(p) {}
+
+    static __device__ void prefetch(const split_product&) {}
+    static __device__ void init(storage&) {}
+    __device__ void fetch(int, const frame::sums_place&) const {}
+    template <int n>
+    __device__ void store(int /*half*/, const frame::sums_place& place, const float (&sums)[n / 2]) const {
+        store_or_finish<n>(result_of(p), place.row + row_of_thread(0), place.col + col_of_thread(), sums);
+    }
+    static __device__ void end(int) {}
+};
+
+using kernel =
+    frame::tile_kernel<fp16x3_mainloop, registers_epilogue, frame::one_product<split_product, tile::streams>>;
 
 CUtensorMap map_of(const split_operand& operand, int box_rows) {
     const matrix_view<const half> first{operand.to, operand.from.rows, operand.from.cols,

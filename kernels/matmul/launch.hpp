@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 
 namespace heddle::kernels::matmul {
@@ -50,6 +51,16 @@ product<In, Out> transposed(const product<In, Out>& p) {
 
 using arguments = product<float, float>;
 
+/// A product that is ready for a kernel with the user's function (heddle/matmul.cuh).
+template <class In, class Out>
+struct function_call {
+    product<In, Out> arguments;
+    matmul::plan plan;
+    bool by_warpgroups;                  ///< `fused`, or `tf32` of float; else `wmma`, or `warp_tiled`
+    bool is_transposed;                  ///< rows are columns of the C that was given
+    std::shared_ptr<const void> held{};  ///< scratch memory, until the kernel is launched
+};
+
 /// The product of the copies of A and B that the plan has, which are made at the end of the scratch memory.
 template <class In, class Out>
 product<In, Out> launch_copies(const plan& plan, const product<In, Out>& arguments, cudaStream_t stream);
@@ -71,7 +82,10 @@ void launch_coalesced(const plan& plan, const arguments& arguments, cudaStream_t
 void launch_tiled(const plan& plan, const arguments& arguments, cudaStream_t stream);
 void launch_shared_memory(const plan& plan, const arguments& arguments, cudaStream_t stream);
 void launch_register_tiled(const plan& plan, const arguments& arguments, cudaStream_t stream);
-void launch_warp_tiled(const plan& plan, const arguments& arguments, cudaStream_t stream);
+/// Activation: also a user's function, as of wmma and fused.
+template <class Activation = matmul_activation>
+void launch_warp_tiled(const plan& plan, const product<float, float, Activation>& arguments,
+                       cudaStream_t stream);
 /// Whole tiles, or with parts of them (split_k).
 void launch_pipelined(const plan& plan, const arguments& arguments, cudaStream_t stream);
 void launch_split_k(const plan& plan, const arguments& arguments, cudaStream_t stream);
@@ -85,8 +99,8 @@ void launch_tf32(const plan& plan, const arguments& arguments, cudaStream_t stre
 void launch_skinny_tf32(const plan& plan, const arguments& arguments, cudaStream_t stream);
 
 // half and bfloat16
-template <class In, class Out>
-void launch_wmma(const plan& plan, const product<In, Out>& arguments, cudaStream_t stream);
+template <class In, class Out, class Activation = matmul_activation>
+void launch_wmma(const plan& plan, const product<In, Out, Activation>& arguments, cudaStream_t stream);
 template <class In, class Out>
 void launch_mma_sync(const plan& plan, const product<In, Out>& arguments, cudaStream_t stream);
 template <class T>
@@ -100,8 +114,8 @@ template <class In, class Out>
 void launch_cluster_multicast(const plan& plan, const product<In, Out>& arguments, cudaStream_t stream);
 template <class In, class Out>
 void launch_skinny(const plan& plan, const product<In, Out>& arguments, cudaStream_t stream);
-template <class In, class Out>
-void launch_fused(const plan& plan, const product<In, Out>& arguments, cudaStream_t stream);
+template <class In, class Out, class Activation = matmul_activation>
+void launch_fused(const plan& plan, const product<In, Out, Activation>& arguments, cudaStream_t stream);
 
 /// Products of a group take one launch.
 inline constexpr std::size_t max_grouped = 47;

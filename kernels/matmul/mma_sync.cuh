@@ -21,7 +21,6 @@
 #include "kernels/matmul/element.cuh"
 #include "kernels/matmul/mma_operand.cuh"
 #include "kernels/matmul/orders.cuh"
-#include "kernels/matmul/schedule.hpp"
 #include "kernels/matmul/tile_lines.cuh"
 #include <heddle/types.hpp>
 

@@ -1,9 +1,23 @@
+// persistent: one block a multiprocessor goes from tile to tile.
+//
+//   block b: tiles b, b + blocks, b + 2 blocks, ... in groups of 8 rows, column by column
+//   producer   | load tile 0 | load tile 1 ...      |
+//   consumers        | multiply 0 | store 0 | multiply 1 ...
+//
+// In warp_specialized every tile begins with an empty ring and ends with stores that nothing hides. Here the producer fills
+// the ring with the next tile while the last one is stored by the tensor memory accelerator, in whole rows. Tiles that run
+// together are near-square, so that A and B are read from L2. The kernel sets up while the one before it in the stream still
+// runs.
+//
+// stream_k is this kernel with another schedule. The steps along k of the tiles that fill no round are one row, which is cut
+// into equal lengths (Osama, Merrill, Cecka, Garland, Owens: Stream-K, 2023). Whoever comes last to a tile adds up what all
+// left of it in the workspace, in one order. What limits it: what L2 gives, and without stream_k the last round.
+
 #pragma once
 
 #include "kernels/frame/boxed_epilogue.cuh"
 #include "kernels/frame/warp_specialized.cuh"
 #include "kernels/frame/wgmma_mainloop.cuh"
-#include "kernels/matmul/schedule.hpp"
 #include "kernels/matmul/warpgroup.cuh"
 
 #include <cstddef>
@@ -61,14 +75,10 @@ using persistent_kernel = frame::tile_kernel<
 /// The product, with the residual's map where it can have one.
 template <class Tile, class In, class Out, class Activation>
 auto product_for(const product<In, Out, Activation>& arguments) {
-    using mainloop = product_mainloop<In, Tile>;
     using epilogue = frame::boxed_epilogue<Out, Activation, Tile>;
     typename epilogue::product result{make_product(arguments)};
-    with_orders(result.a_k_major, result.b_k_major, [&]<bool a_k_major, bool b_k_major>() {
-        add_tensor_maps<typename mainloop::template a_tile<a_k_major>,
-                        typename mainloop::template b_tile<b_k_major>>(result, arguments, Tile::cluster,
-                                                                       epilogue::out_cols);
-    });
+    add_operand_maps(result, arguments, Tile::m, Tile::n, Tile::cluster);
+    add_c_map(result, arguments, epilogue::out_cols);
     if constexpr (Tile::has_epilogue) {
         const auto& e = result.epilogue;
         const matrix_view<const Out> residual(e.residual, result.m, result.n, e.residual_row_stride,
@@ -90,6 +100,49 @@ void launch_row_of(const plan& plan, const product<In, Out, Activation>& argumen
             {product_for<tile>(arguments), schedule, shared_sums_in(arguments.workspace)}, schedule.workers,
             stream);
     });
+}
+
+template <class In, class Out>
+void launch_persistent(const plan& plan, const product<In, Out>& arguments, cudaStream_t stream) {
+    launch_row_of<persistent_kernels>(plan, arguments, stream);
+}
+
+// cluster_multicast: two blocks, one below the other, share their tile of B.
+//
+//   block 0: A0, upper half of B -> both      block 1: A1, lower half of B -> both
+//
+// At full rate a 128 x 256 tile pulls 48 KB out of L2 for every 1024 clocks, and all multiprocessors together about as much as
+// L2 gives. Blocks that need the same B load half of it each, for both: 32 KB. A stage is refilled when both blocks have
+// multiplied with it. Needs compute capability 9.0. What limits it: power.
+
+template <class In, class Out>
+void launch_cluster_multicast(const plan& plan, const product<In, Out>& arguments, cudaStream_t stream) {
+    launch_row_of<multicast_kernels>(plan, arguments, stream);
+}
+
+// fused: what follows a product is done to its sums, before they are stored.
+//
+//   apart:  C = A B, stored, 2 bytes an element | read, + bias, activation, stored
+//   fused:  C = activation(A B + bias), stored
+//
+// Apart, the activation reads and writes C once more, and its input is rounded to 16 bits. Here it is applied to the float32
+// sums in the registers. In tiles of 128 x 256, for large products, the epilogue is short beside the steps along k. Tiles of 64
+// columns are for a C that has no more. In tiles of 128 x 128 two consumers have one each, and take turns at the tensor cores:
+//
+//   warpgroup 0: | multiply tile 0 | epilogue, store | multiply tile 2 | ...
+//   warpgroup 1:                   | multiply tile 1 | epilogue, store | ...
+//
+// What limits it: the epilogue's instructions, or where consumers take turns, L2: a tile of 128 x 128 loads A and B more often.
+
+template <class In, class Out, class Activation>
+void launch_fused(const plan& plan, const product<In, Out, Activation>& arguments, cudaStream_t stream) {
+    launch_row_of<fused_kernels>(plan, arguments, stream);
+}
+
+/// Whether that is compiled for the current device.
+template <class In, class Out, class Activation>
+bool has_fused_kernel() {
+    return frame::is_compiled<persistent_kernel<In, Out, frame::wgmma_tile<fused_kernels, 0>, Activation>>();
 }
 
 }  // namespace heddle::kernels::matmul

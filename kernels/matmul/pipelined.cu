@@ -17,7 +17,6 @@
 #include "kernels/device/ptx/grid_dependency.cuh"
 #include "kernels/device/ptx/sync.cuh"
 #include "kernels/matmul/fragment.cuh"
-#include "kernels/matmul/staged_operand.cuh"
 #include "kernels/matmul/tile_loader.cuh"
 #include "kernels/matmul/tile_split.cuh"
 
@@ -242,13 +241,12 @@ void launch(const arguments& all, const matrix_view<const float>& a, const matri
 
 template <class Tile>
 void launch_tile(const arguments& p, const tile_split& tiles, cudaStream_t stream) {
-    const bool a_k_major = p.a.cols <= 1 || p.a.col_stride == 1;
-    const bool b_k_major = !(p.b.cols <= 1 || p.b.col_stride == 1);
+    const bool a_k_major = has_contiguous_rows(p.a);
+    const bool b_k_major = !has_contiguous_rows(p.b);
     const matrix_view<const float> a = p.a, b = transposed(p.b);
     const bool is_aligned = (a_k_major || is_vector_aligned(a.data, a.cols, a.col_stride, p.batch.a)) &&
                             (b_k_major || is_vector_aligned(b.data, b.cols, b.col_stride, p.batch.b));
-    const bool vector_store = (p.c.cols <= 1 || p.c.col_stride == 1) &&
-                              is_vector_aligned(p.c.data, p.c.rows, p.c.row_stride, p.batch.c);
+    const bool vector_store = has_packets(p.c, p.batch.c);
 
     const auto with = [&]<int width>() {
         if (a_k_major)

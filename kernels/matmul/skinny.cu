@@ -144,10 +144,7 @@ void launch_row(const plan& plan, const product<In, Out>& arguments, cudaStream_
     tensor_product<Out> p = make_product(arguments);
     if (!p.b_k_major && !storage::takes_rows_of_b)
         throw std::logic_error("matmul: a skinny kernel that needs B along k was chosen for another");
-    with_orders(p.a_k_major, p.b_k_major, [&]<bool a_k_major, bool b_k_major>() {
-        add_tensor_maps<typename storage::template a_tile<a_k_major>,
-                        typename storage::template b_tile<b_k_major>>(p, arguments);
-    });
+    add_operand_maps(p, arguments, tile::m, tile::n);
     launch({.blocks = {plan.down * plan.across * plan.clusters * plan.cluster},
             .threads = {tile::threads},
             .shared_bytes = sizeof(storage),

@@ -109,9 +109,7 @@ __global__ void __launch_bounds__(Tile::threads, skinny_blocks_per_sm)
 template <class Tile, bool a_k_major>
 void launch_order(const plan& plan, const arguments& arguments, cudaStream_t stream) {
     using storage = skinny_tf32_storage<Tile, a_k_major>;
-    using a_tile = typename storage::a_tile;
-    using b_tile = typename storage::b_tile;
-    const auto p = make_tf32_product<a_tile, b_tile>(arguments);
+    const auto p = make_tf32_product(arguments, Tile::m, Tile::n);
     launch({.blocks = {plan.down * plan.across * plan.clusters * plan.cluster},
             .threads = {Tile::threads},
             .shared_bytes = sizeof(storage),

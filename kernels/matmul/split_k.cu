@@ -66,14 +66,12 @@ void launch_add_up(const plan& plan, const arguments& arguments, const block_ker
                    cudaStream_t stream) {
     const std::int64_t packets = plan.shared() * tile.m * tile.n / 4;
     const int adders = plan.adders;
-    const matrix_view<float>& c = arguments.c;
-    const bool stores_packets = (c.cols <= 1 || c.col_stride == 1) &&
-                                is_vector_aligned(c.data, c.rows, c.row_stride, arguments.batch.c);
     launch({.blocks = {packets / (threads / adders), 1, arguments.batch.count},
             .threads = {threads / adders, adders},
             .stream = stream,
             .begins_early = plan.begins_early},
-           add_up, arguments, split_of(plan, arguments.workspace), tile.m, tile.n, stores_packets);
+           add_up, arguments, split_of(plan, arguments.workspace), tile.m, tile.n,
+           has_packets(arguments.c, arguments.batch.c));
 }
 
 void launch_split_k(const plan& plan, const arguments& arguments, cudaStream_t stream) {

@@ -12,15 +12,12 @@ namespace heddle::kernels::matmul {
 
 /// The tensor memory accelerator rounds to TF32 on its way, where wgmma itself would cut off. One block of `b_parts` loads a part
 /// of each tile of B.
-template <class A, class B, class Activation>
-tensor_product<float, Activation> make_tf32_product(const product<float, float, Activation>& p,
+template <class Activation>
+tensor_product<float, Activation> make_tf32_product(const product<float, float, Activation>& p, int m, int n,
                                                     int b_parts = 1) {
-    constexpr auto rounded = CU_TENSOR_MAP_DATA_TYPE_TFLOAT32;
     tensor_product<float, Activation> result = make_product(p);
-    const batch_strides& s = p.batch;
-    result.a =
-        make_tensor_map(result.a_k_major ? p.a : transposed(p.a), A::box_rows, A::row, s.count, s.a, rounded);
-    result.b = make_tensor_map(transposed(p.b), B::box_rows / b_parts, B::row, s.count, s.b, rounded);
+    result.b_k_major = true;  // whatever else it may be taken for
+    add_operand_maps(result, p, m, n, b_parts, CU_TENSOR_MAP_DATA_TYPE_TFLOAT32);
     return result;
 }
 

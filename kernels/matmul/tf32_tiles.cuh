@@ -2,7 +2,6 @@
 
 #include "kernels/frame/wgmma_mainloop.cuh"
 #include "kernels/matmul/launch.hpp"
-#include "kernels/matmul/schedule.hpp"
 #include "kernels/matmul/tf32_epilogue.cuh"
 
 #include <cstddef>
@@ -70,17 +69,10 @@ using tf32_kernel = frame::tile_kernel<tf32_mainloop<Tile>, tf32_epilogue<Tile, 
 
 template <class Tile, class Activation>
 void launch_tf32_tile(const plan& plan, const product<float, float, Activation>& p, cudaStream_t stream) {
-    using mainloop = tf32_mainloop<Tile>;
     const frame::tile_schedule schedule = schedule_of(plan);
-    const auto launch_order = [&]<bool a_k_major>() {
-        frame::launch<tf32_kernel<Tile, Activation>>(
-            {make_tf32_product<typename mainloop::template a_tile<a_k_major>, typename mainloop::b_tile>(
-                 p, Tile::cluster),
-             schedule, shared_sums_in(p.workspace)},
-            schedule.workers, stream);
-    };
-    has_tensor_rows(p.a) ? launch_order.template operator()<true>()
-                         : launch_order.template operator()<false>();
+    frame::launch<tf32_kernel<Tile, Activation>>(
+        {make_tf32_product(p, Tile::m, Tile::n, Tile::cluster), schedule, shared_sums_in(p.workspace)},
+        schedule.workers, stream);
 }
 
 using tf32_function_tile = tf32_tile<tf32_with_function, 0>;

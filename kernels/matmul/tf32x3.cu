@@ -16,6 +16,7 @@
 #include "kernels/device/ptx/mma.cuh"
 #include "kernels/device/ptx/sync.cuh"
 #include "kernels/matmul/element.cuh"
+#include "kernels/matmul/orders.cuh"
 #include "kernels/matmul/tile_loader.cuh"
 
 #include <cstdint>
@@ -211,31 +212,22 @@ __global__ void __launch_bounds__(tile::threads, tile::blocks_per_sm)
 }  // namespace
 
 void launch_tf32x3(const plan&, const arguments& p, cudaStream_t stream) {
-    const bool a_k_major = p.a.cols <= 1 || p.a.col_stride == 1;
-    const bool b_k_major = !(p.b.cols <= 1 || p.b.col_stride == 1);
+    const bool a_k_major = has_contiguous_rows(p.a), b_k_major = !has_contiguous_rows(p.b);
     const matrix_view<const float> a = a_k_major ? p.a : transposed(p.a);
     const matrix_view<const float> b = b_k_major ? transposed(p.b) : p.b;
-    const auto with = [&]<bool a_major, bool b_major, int width>() {
-        constexpr int bytes = tile::stages * static_cast<int>(sizeof(float)) *
-                              (operand<tile::m, a_major>::size + operand<tile::n, b_major>::size);
-        launch({.blocks = {tile_count(p, tile::m, tile::n)},
-                .threads = {tile::threads},
-                .shared_bytes = bytes,
-                .shared_limit = bytes,
-                .stream = stream},
-               tf32x3<a_major, b_major, width>, p, a, b);
+    const auto with = [&]<int width>() {
+        with_orders(a_k_major, b_k_major, [&]<bool a_major, bool b_major>() {
+            constexpr int bytes = tile::stages * static_cast<int>(sizeof(float)) *
+                                  (operand<tile::m, a_major>::size + operand<tile::n, b_major>::size);
+            launch({.blocks = {tile_count(p, tile::m, tile::n)},
+                    .threads = {tile::threads},
+                    .shared_bytes = bytes,
+                    .shared_limit = bytes,
+                    .stream = stream},
+                   tf32x3<a_major, b_major, width>, p, a, b);
+        });
     };
-    const auto with_width = [&]<int width>() {
-        if (a_k_major)
-            b_k_major ? with.template operator()<true, true, width>()
-                      : with.template operator()<true, false, width>();
-        else
-            b_k_major ? with.template operator()<false, true, width>()
-                      : with.template operator()<false, false, width>();
-    };
-    is_vector_aligned(a.data, a.rows, a.row_stride) && is_vector_aligned(b.data, b.rows, b.row_stride)
-        ? with_width.template operator()<4>()
-        : with_width.template operator()<1>();
+    has_packets(a) && has_packets(b) ? with.template operator()<4>() : with.template operator()<1>();
 }
 
 }  // namespace heddle::kernels::matmul

@@ -17,7 +17,6 @@
 #include "kernels/device/ptx/grid_dependency.cuh"
 #include "kernels/device/ptx/sync.cuh"
 #include "kernels/matmul/fragment.cuh"
-#include "kernels/matmul/tensor_map.hpp"
 #include "kernels/matmul/tile_loader.cuh"
 #include "kernels/matmul/tile_split.cuh"
 #include "kernels/matmul/warpgroup.cuh"
@@ -250,14 +249,11 @@ __global__ void __launch_bounds__(tile::threads, tile::blocks_per_sm)
 }  // namespace
 
 void launch_tma_pipelined(const plan& plan, const arguments& arguments, cudaStream_t stream) {
-    const matrix_view<float>& c = arguments.c;
     const tile_split tiles = split_of(plan, arguments.workspace);
     const auto operand_of = [](const matrix_view<const float>& view) {
         const bool is_k_major = has_tensor_rows(view);
         return operand{make_tensor_map(is_k_major ? view : transposed(view), box_side, box_side), is_k_major};
     };
-    const bool stores_packets =
-        (c.cols <= 1 || c.col_stride == 1) && is_vector_aligned(c.data, c.rows, c.row_stride);
     launch({.blocks = {plan.whole + plan.shared() * plan.parts},
             .threads = {tile::threads},
             .shared_bytes = sizeof(shared_storage),
@@ -265,7 +261,7 @@ void launch_tma_pipelined(const plan& plan, const arguments& arguments, cudaStre
             .stream = stream,
             .begins_early = true},
            tma_pipelined, operand_of(arguments.a), operand_of(transposed(arguments.b)), arguments,
-           stores_packets, tiles);
+           has_packets(arguments.c), tiles);
     if (plan.parts > 1) launch_add_up(plan, arguments, tma_pipelined_kernel, stream);
 }
 

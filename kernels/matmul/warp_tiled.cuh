@@ -1,13 +1,25 @@
+// warp_tiled: a warp has a tile too, as square as it goes, and a thread's elements lie in quads of it.
+//
+//   block: 128 x 128 of C, 4 x 2 warps          warp: 32 x 64, 4 x 8 lanes          thread: 8 x 8
+//   A tile, stored transposed: 8 (k) x 128 (m)      | quads of 4 x 4 of all lanes | once more to the right |
+//   B tile: 8 (k) x 128 (n)                         | once more below             | and both               |
+//
+// A warp of register_tiled computes 16 x 128. For each k it reads 144 elements for 2048 multiply-adds, in 16 passes of shared
+// memory, which take as long as the multiply-adds. A warp of 32 x 64 reads 96, in quads of 16 bytes: 8 passes. Global memory
+// is read 16 bytes at a time too, into registers, before the arithmetic that hides it. Two buffers leave one barrier a step.
+// At edges, at odd addresses and where neither dimension is contiguous, elements are read one by one. Any shape, any strides.
+// What limits it: the 8 passes for each 64 products, the way of the next tiles through registers, and a barrier every 8 of k.
+
 #pragma once
 
 #include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/sync.cuh"
 #include "kernels/matmul/fragment.cuh"
+#include "kernels/matmul/orders.cuh"
 #include "kernels/matmul/tile_loader.cuh"
 
 #include <cstdint>
 
-/// The kernel of the rung `warp_tiled`.
 namespace heddle::kernels::matmul {
 namespace warp_tiled {
 
@@ -139,39 +151,27 @@ __global__ void __launch_bounds__(tile::threads, tile::blocks_per_sm)
     store_fragment(p, sums, row_of, col_of, stores_packets);
 }
 
-inline bool is_k_major(const matrix_view<const float>& view) {
-    return view.col_stride <= view.row_stride;
-}
-
 inline operand operand_of(const matrix_view<const float>& view, std::int64_t batch_stride) {
-    const matrix_view<const float> lines = is_k_major(view) ? view : transposed(view);
-    return {view, lines.col_stride == 1 &&
-                      is_vector_aligned(lines.data, lines.rows, lines.row_stride, batch_stride)};
-}
-
-template <bool a_k_major, bool b_k_major, class Activation>
-void launch(const product<float, float, Activation>& all, cudaStream_t stream) {
-    const batch_strides& batch = all.batch;
-    const operand a = operand_of(all.a, batch.a), b = operand_of(transposed(all.b), batch.b);
-    const bool stores_packets =
-        all.c.col_stride == 1 && is_vector_aligned(all.c.data, all.c.rows, all.c.row_stride, batch.c);
-    for_each_grid(all, {tile_count(all, tile::m, tile::n)}, [&](const launch_extents& grid, const auto& p) {
-        kernels::launch({.blocks = grid, .threads = {tile::threads}, .stream = stream},
-                        warp_tiled<a_k_major, b_k_major, Activation>, p, a, b, stores_packets);
-    });
+    const matrix_view<const float> lines = lies_by_rows(view) ? view : transposed(view);
+    return {view, has_packets(lines, batch_stride)};
 }
 
 }  // namespace warp_tiled
 
 template <class Activation>
-void launch_warp_tiled_kernel(const product<float, float, Activation>& arguments, cudaStream_t stream) {
-    const bool a_k_major = warp_tiled::is_k_major(arguments.a);
-    if (warp_tiled::is_k_major(transposed(arguments.b)))
-        a_k_major ? warp_tiled::launch<true, true>(arguments, stream)
-                  : warp_tiled::launch<false, true>(arguments, stream);
-    else
-        a_k_major ? warp_tiled::launch<true, false>(arguments, stream)
-                  : warp_tiled::launch<false, false>(arguments, stream);
+void launch_warp_tiled(const plan&, const product<float, float, Activation>& all, cudaStream_t stream) {
+    using namespace warp_tiled;
+    const matrix_view<const float> columns_of_b = transposed(all.b);
+    const operand a = operand_of(all.a, all.batch.a), b = operand_of(columns_of_b, all.batch.b);
+    const bool stores_packets = has_packets(all.c, all.batch.c);
+    with_orders(lies_by_rows(all.a), lies_by_rows(columns_of_b), [&]<bool a_k_major, bool b_k_major>() {
+        for_each_grid(all, {tile_count(all, tile::m, tile::n)},
+                      [&](const launch_extents& grid, const auto& p) {
+                          kernels::launch({.blocks = grid, .threads = {tile::threads}, .stream = stream},
+                                          warp_tiled::warp_tiled<a_k_major, b_k_major, Activation>, p, a, b,
+                                          stores_packets);
+                      });
+    });
 }
 
 }  // namespace heddle::kernels::matmul

@@ -90,10 +90,7 @@ __global__ void __launch_bounds__(warpgroup_threads)
 template <class T>
 void launch_wgmma_tma(const plan&, const product<T, T>& arguments, cudaStream_t stream) {
     tensor_product<T> p = make_product(arguments);
-    with_orders(p.a_k_major, p.b_k_major, [&]<bool a_k_major, bool b_k_major>() {
-        add_tensor_maps<warpgroup_tile<T, tile::m, a_k_major>, warpgroup_tile<T, tile::n, b_k_major>>(
-            p, arguments);
-    });
+    add_operand_maps(p, arguments, tile::m, tile::n);
     launch({.blocks = {tile_count(arguments, tile::m, tile::n)},
             .threads = {warpgroup_threads},
             .shared_bytes = sizeof(shared_storage),

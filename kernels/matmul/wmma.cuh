@@ -1,3 +1,11 @@
+// wmma: the tensor cores through C++ (nvcuda::wmma), from tiles in shared memory.
+//
+//   64 x 64 of C a block, 32 x 32 a warp: 2 x 2 fragments of 16 x 16; k by 32
+//
+// A tensor core multiplies 16 x 16 x 16 for a warp where an FFMA multiplies one pair for a thread. What a fragment's
+// registers hold is the compiler's business: whole tiles are loaded and stored, so alpha, beta and ragged edges need a
+// pass through shared memory. Elements are fetched one by one, which any shape, stride and alignment allows.
+
 #pragma once
 
 #include "kernels/device/launch.hpp"
@@ -9,7 +17,6 @@
 
 #include <cstdint>
 
-/// The kernel of the rung `wmma`.
 namespace heddle::kernels::matmul {
 
 struct wmma_tile {
@@ -103,7 +110,7 @@ __global__ void __launch_bounds__(wmma_tile::threads) wmma(product<In, Out, Acti
 }
 
 template <class In, class Out, class Activation>
-void launch_wmma_kernel(const product<In, Out, Activation>& arguments, cudaStream_t stream) {
+void launch_wmma(const plan&, const product<In, Out, Activation>& arguments, cudaStream_t stream) {
     for_each_grid(arguments, {tile_count(arguments, wmma_tile::m, wmma_tile::n)},
                   [&](const launch_extents& grid, const product<In, Out, Activation>& p) {
                       kernels::launch({.blocks = grid, .threads = {wmma_tile::threads}, .stream = stream},

@@ -1,7 +1,6 @@
 #include "src/linear/rungs.hpp"
 
 #include "kernels/linear/launch.hpp"
-#include "kernels/matmul/function_call.hpp"
 #include "src/matmul/call.hpp"
 #include <heddle/types.hpp>
 

@@ -1,4 +1,3 @@
-#include "kernels/matmul/function_call.hpp"
 #include "src/format.hpp"
 #include "src/matmul/call.hpp"
 #include <heddle/matmul.hpp>

@@ -110,7 +110,7 @@ constexpr auto float_rungs = detail::joined(
          launch_shared_memory},
         {register_tiled, "register_tiled", needs<no_batch, no_epilogue>, never, plan_one_way,
          launch_register_tiled},
-        {warp_tiled, "warp_tiled", any_problem, always, plan_warp_tiled, launch_warp_tiled},
+        {warp_tiled, "warp_tiled", any_problem, always, plan_warp_tiled, launch_warp_tiled<>},
     }),
     rows_of<float_rung, pipelined_kernels, plan_pipelined>(
         pipelined, []<std::size_t kernel> { return needs<ampere, shared_memory_for<kernel>, unit_strides>; },
