@@ -1,7 +1,7 @@
 # heddle_instantiations(TARGET HEADER <header> TYPES <type>... FUNCTIONS <declaration>... [TOGETHER <name>] [PART <name>])
 #
 # Adds to TARGET a source file for each type, which instantiates the function templates that the header defines; in the
-# declarations, T is the type. TOGETHER: one file of that name for all types, where they compile fast.
+# declarations, T is the type. What it makes the same stands once. TOGETHER: one file of that name for all types, where they compile fast.
 # PART: these functions have files of their own, where all of a type would take long. The files lie in the
 # build folder, and CMake writes them anew only where they change.
 function(heddle_instantiations target)
@@ -25,7 +25,10 @@ function(heddle_instantiations target)
     endif()
     foreach(function IN LISTS arg_FUNCTIONS)
       string(REGEX REPLACE "([<, ])T([>,])" "\\1${type}\\2" declaration ${function})
-      string(APPEND instantiations_${name} "template ${declaration};\n")
+      string(FIND "${instantiations_${name}}" "template ${declaration};" place)
+      if(place EQUAL -1)
+        string(APPEND instantiations_${name} "template ${declaration};\n")
+      endif()
     endforeach()
   endforeach()
 

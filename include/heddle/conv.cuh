@@ -84,12 +84,12 @@ requires(!std::convertible_to<const Function&, cuda::stream_ref>) void conv(
     const detail::stream_device call_device(stream);
     if constexpr (!is_float) {
         if (call->rung == conv_algorithm::persistent)
-            return rungs::launch_persistent_kernel(call->plan, arguments, stream.get());
+            return rungs::launch_persistent(call->plan, arguments, stream.get());
         if (call->rung == conv_algorithm::mma_sync)
-            return rungs::launch_mma_sync_kernel(call->plan, arguments, stream.get());
+            return rungs::launch_mma_sync_with_function(call->plan, arguments, stream.get());
     }
-    call->rung == conv_algorithm::tiled ? rungs::launch_tiled_kernel(call->plan, arguments, stream.get())
-                                        : rungs::launch_naive_kernel(call->plan, arguments, stream.get());
+    call->rung == conv_algorithm::tiled ? rungs::launch_tiled(call->plan, arguments, stream.get())
+                                        : rungs::launch_naive(call->plan, arguments, stream.get());
 }
 
 }  // namespace heddle

@@ -15,8 +15,7 @@
 // Filters of 3 x 3 and 5 x 5 taps at steps of 1 and 2, and of 7 x 7, are compiled for; of others each tap loads its
 // pixels anew. Needs one input and one output channel in each group, and few taps.
 
-#include "kernels/conv/depthwise_rows.cuh"
-#include "kernels/conv/depthwise_store.cuh"
+#include "kernels/conv/depthwise.cuh"
 #include "kernels/conv/geometry.cuh"
 #include "kernels/conv/launch.hpp"
 #include "kernels/conv/plan/depthwise.hpp"

@@ -47,12 +47,13 @@ struct function_call {
     conv_algorithm rung;
 };
 
-// Each takes its own plan. In is float, and Out then too; or half or bfloat16, and Out the same or float.
+// Each takes its own plan. In is float, and Out then too; or half or bfloat16, and Out the same or float. Activation: also a
+// user's function.
 
-template <class In, class Out>
-void launch_naive(const plan& plan, const arguments<In, Out>& arguments, cudaStream_t stream);
-template <class In, class Out>
-void launch_tiled(const plan& plan, const arguments<In, Out>& arguments, cudaStream_t stream);
+template <class In, class Out, class Activation = matmul_activation>
+void launch_naive(const plan& plan, const arguments<In, Out, Activation>& arguments, cudaStream_t stream);
+template <class In, class Out, class Activation = matmul_activation>
+void launch_tiled(const plan& plan, const arguments<In, Out, Activation>& arguments, cudaStream_t stream);
 /// float
 template <class In, class Out>
 void launch_register_tiled(const plan& plan, const arguments<In, Out>& arguments, cudaStream_t stream);
@@ -85,7 +86,8 @@ void launch_grouped_mma(const plan& plan, const arguments<In, Out>& arguments, c
 template <class In, class Out>
 void launch_wgmma(const plan& plan, const arguments<In, Out>& arguments, cudaStream_t stream);
 /// float is rounded to TF32
-template <class In, class Out>
-void launch_persistent(const plan& plan, const arguments<In, Out>& arguments, cudaStream_t stream);
+template <class In, class Out, class Activation = matmul_activation>
+void launch_persistent(const plan& plan, const arguments<In, Out, Activation>& arguments,
+                       cudaStream_t stream);
 
 }  // namespace heddle::kernels::conv

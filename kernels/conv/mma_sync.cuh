@@ -1,3 +1,17 @@
+// mma_sync: tensor cores multiply windows by filters, which threads copy from where they lie while others are multiplied.
+//
+//   a step: 128 bytes of each row, taps and channels as they follow one another; a ring of three or four of them
+//   128 windows | packet p of row r lies at p ^ r % 8    ldmatrix       64 x 32 sums a warp
+//   128 filters |                                        --------->    mma.sync of 16 x 8 x 16
+//
+// In tiled each thread works out for each element where it lies. Here a thread copies the same place along k of several rows:
+// one tap and channel, which moves on by carries. Where windows begin is in shared memory; what is left of each copy is an
+// addition and the question whether it lies in the image, else cp.async fills in zeros.
+//
+// Copies are of packets of 16 bytes where channels, addresses and strides are multiples; in words of 4 bytes otherwise, or
+// element by element, by way of registers. Float is rounded to TF32. Sums pass through shared memory and are stored in
+// packets. Needs compute capability 8.0. What limits it: instructions that find and copy windows and move fragments.
+
 #pragma once
 
 #include "kernels/conv/mma_loader.cuh"
@@ -14,7 +28,6 @@
 #include <cstdint>
 #include <type_traits>
 
-/// The kernels of `mma_sync`, by what a thread copies at once (mma_sync.cu has packets of 16 bytes).
 namespace heddle::kernels::conv {
 
 template <const auto& kernels, std::size_t row>
@@ -199,17 +212,31 @@ void launch_mma_tile(const plan& plan, const arguments<In, Out, Activation>& a, 
            mma_sync<tile, copied, In, Out, Activation>, a, g, plan.stores_packets);
 }
 
-template <class In, class Out, class Activation>
-void launch_mma_sync_kernel(const plan& plan, const arguments<In, Out, Activation>& a, cudaStream_t stream) {
-    launch_mma_tile<mma_tile<mma_element_kernels, 0>, 2>(plan, a, stream);
-}
-
 /// The plan's row of these kernels, which copy so many bytes at once.
 template <const auto& kernels, int copied, class In, class Out>
 void launch_row_of(const plan& plan, const arguments<In, Out>& a, cudaStream_t stream) {
     frame::with_row<kernels>(plan.kernel, [&]<std::size_t row>() {
         launch_mma_tile<mma_tile<kernels, row>, copied>(plan, a, stream);
     });
+}
+
+template <class In, class Out>
+void launch_mma_sync(const plan& plan, const arguments<In, Out>& a, cudaStream_t stream) {
+    launch_row_of<mma_packet_kernels, 16>(plan, a, stream);
+}
+template <class In, class Out>
+void launch_mma_sync_words(const plan& plan, const arguments<In, Out>& a, cudaStream_t stream) {
+    launch_row_of<mma_word_kernels, 4>(plan, a, stream);
+}
+template <class In, class Out>
+void launch_mma_sync_elements(const plan& plan, const arguments<In, Out>& a, cudaStream_t stream) {
+    launch_row_of<mma_element_kernels, 2>(plan, a, stream);
+}
+/// The one of these that is compiled with a user's function.
+template <class In, class Out, class Activation>
+void launch_mma_sync_with_function(const plan& plan, const arguments<In, Out, Activation>& a,
+                                   cudaStream_t stream) {
+    launch_mma_tile<mma_tile<mma_element_kernels, 0>, 2>(plan, a, stream);
 }
 
 }  // namespace heddle::kernels::conv

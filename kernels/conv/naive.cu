@@ -26,11 +26,6 @@ plan plan_naive(const conv_problem& problem, const device_traits& device) {
                                 .steps = static_cast<double>(depth(problem))})};
 }
 
-template <class In, class Out>
-void launch_naive(const plan& plan, const arguments<In, Out>& a, cudaStream_t stream) {
-    launch_naive_kernel(plan, a, stream);
-}
-
 template void launch_naive(const plan&, const arguments<float, float>&, cudaStream_t);
 template void launch_naive(const plan&, const arguments<half, half>&, cudaStream_t);
 template void launch_naive(const plan&, const arguments<half, float>&, cudaStream_t);

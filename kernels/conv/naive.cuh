@@ -34,7 +34,7 @@ __global__ void __launch_bounds__(naive_tile::threads)
 }
 
 template <class In, class Out, class Activation>
-void launch_naive_kernel(const plan& plan, const arguments<In, Out, Activation>& a, cudaStream_t stream) {
+void launch_naive(const plan& plan, const arguments<In, Out, Activation>& a, cudaStream_t stream) {
     launch({.blocks = plan.blocks, .threads = plan.threads, .stream = stream}, naive<In, Out, Activation>, a,
            geometry(a));
 }

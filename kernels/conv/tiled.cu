@@ -27,11 +27,6 @@ plan plan_tiled(const conv_problem& problem, const device_traits& device) {
                                 .steps = static_cast<double>(divide_up(depth(problem), tiled_tile::depth))})};
 }
 
-template <class In, class Out>
-void launch_tiled(const plan& plan, const arguments<In, Out>& a, cudaStream_t stream) {
-    launch_tiled_kernel(plan, a, stream);
-}
-
 template void launch_tiled(const plan&, const arguments<float, float>&, cudaStream_t);
 template void launch_tiled(const plan&, const arguments<half, half>&, cudaStream_t);
 template void launch_tiled(const plan&, const arguments<half, float>&, cudaStream_t);

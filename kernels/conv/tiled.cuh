@@ -113,7 +113,7 @@ __global__ void __launch_bounds__(tiled_tile::threads)
 }
 
 template <class In, class Out, class Activation>
-void launch_tiled_kernel(const plan& plan, const arguments<In, Out, Activation>& a, cudaStream_t stream) {
+void launch_tiled(const plan& plan, const arguments<In, Out, Activation>& a, cudaStream_t stream) {
     launch({.blocks = plan.blocks, .threads = plan.threads, .stream = stream}, tiled<In, Out, Activation>, a,
            geometry(a));
 }

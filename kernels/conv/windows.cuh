@@ -1,6 +1,5 @@
 #pragma once
 
-#include "kernels/conv/channel_epilogue.cuh"
 #include "kernels/conv/launch.hpp"
 #include "kernels/conv/plan/windows.hpp"
 #include "kernels/device/ptx/tensor_copy.cuh"
