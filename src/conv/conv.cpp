@@ -17,17 +17,11 @@
 namespace heddle {
 namespace {
 
-template <class Out>
-bool has_residual(const conv_epilogue<Out>& e) {
-    const tensor_view<const Out>& r = e.residual;
-    return r.count != 0 || r.height != 0 || r.width != 0 || r.channels != 0;
-}
-
 /// Whether the epilogue is one that matmul has as well.
 template <class Out>
 bool is_matmul_epilogue(const conv_epilogue<Out>& e) {
-    const bool adds_residual_last =
-        !has_residual(e) || !e.residual_before_activation || e.activation == matmul_activation::none;
+    const bool adds_residual_last = !detail::is_given(e.residual) || !e.residual_before_activation ||
+                                    e.activation == matmul_activation::none;
     return e.scale.size == 0 && adds_residual_last;
 }
 
@@ -43,9 +37,9 @@ kernels::conv::epilogue<Out> described(const conv_epilogue<Out>& e) {
         result.scale = e.scale.data;
         result.scale_stride = e.scale.stride;
     }
-    if (has_residual(e)) result.residual = e.residual;
-    result.is_identity =
-        e.activation == matmul_activation::none && e.bias.size == 0 && e.scale.size == 0 && !has_residual(e);
+    if (detail::is_given(e.residual)) result.residual = e.residual;
+    result.is_identity = e.activation == matmul_activation::none && e.bias.size == 0 && e.scale.size == 0 &&
+                         !detail::is_given(e.residual);
     return result;
 }
 
@@ -67,16 +61,17 @@ template <class In, class Out>
 conv_problem problem_of(const tensor_view<const In>& input, const filter_view<const In>& filters,
                         const tensor_view<Out>& output, const conv_epilogue<Out>& epilogue,
                         const conv_options& options) {
+    const kernels::conv::epilogue<Out> e = described(epilogue);
     return {.input = layout_of(input),
             .filters = layout_of(filters),
             .output = layout_of(output),
             .geometry = options.geometry,
             .operands = element_type_of<In>,
             .result = element_type_of<Out>,
-            .has_epilogue = !described(epilogue).is_identity,
+            .has_epilogue = !e.is_identity,
             .is_matmul_epilogue = is_matmul_epilogue(epilogue),
-            .residual = layout_of(described(epilogue).residual),
-            .has_scratch = !options.workspace.empty() || options.scratch == scratch::pool,
+            .residual = layout_of(e.residual),
+            .has_scratch = detail::has_scratch(options),
             .precision = options.precision};
 }
 
@@ -224,17 +219,16 @@ std::optional<kernels::conv::function_call<In, Out>> prepare_conv(
 
 }  // namespace detail
 
-#define INSTANTIATE(Out, In)                                                                     \
-    template conv_problem conv_problem_of<Out, In>(tensor_view<const In>, filter_view<const In>, \
-                                                   tensor_view<Out>, const conv_options&);       \
-    template conv_problem conv_problem_of<Out, In>(tensor_view<const In>, filter_view<const In>, \
-                                                   tensor_view<Out>, const conv_epilogue<Out>&,  \
-                                                   const conv_options&);                         \
-    template void conv<Out, In>(tensor_view<const In>, filter_view<const In>, tensor_view<Out>,  \
-                                cuda::stream_ref, const conv_options&);                          \
-    template void conv<Out, In>(tensor_view<const In>, filter_view<const In>, tensor_view<Out>,  \
-                                const conv_epilogue<Out>&, cuda::stream_ref, const conv_options&);
-#define INSTANTIATE_FUNCTIONS(Out, In)                                                             \
+#define INSTANTIATE(Out, In)                                                                       \
+    template conv_problem conv_problem_of<Out, In>(tensor_view<const In>, filter_view<const In>,   \
+                                                   tensor_view<Out>, const conv_options&);         \
+    template conv_problem conv_problem_of<Out, In>(tensor_view<const In>, filter_view<const In>,   \
+                                                   tensor_view<Out>, const conv_epilogue<Out>&,    \
+                                                   const conv_options&);                           \
+    template void conv<Out, In>(tensor_view<const In>, filter_view<const In>, tensor_view<Out>,    \
+                                cuda::stream_ref, const conv_options&);                            \
+    template void conv<Out, In>(tensor_view<const In>, filter_view<const In>, tensor_view<Out>,    \
+                                const conv_epilogue<Out>&, cuda::stream_ref, const conv_options&); \
     template std::optional<kernels::conv::function_call<In, Out>> detail::prepare_conv(            \
         tensor_view<const In>, filter_view<const In>, tensor_view<Out>, const conv_epilogue<Out>&, \
         cuda::stream_ref, const conv_options&, bool (*)());
@@ -243,12 +237,6 @@ INSTANTIATE(half, half)
 INSTANTIATE(float, half)
 INSTANTIATE(bfloat16, bfloat16)
 INSTANTIATE(float, bfloat16)
-INSTANTIATE_FUNCTIONS(float, float)
-INSTANTIATE_FUNCTIONS(half, half)
-INSTANTIATE_FUNCTIONS(float, half)
-INSTANTIATE_FUNCTIONS(bfloat16, bfloat16)
-INSTANTIATE_FUNCTIONS(float, bfloat16)
 #undef INSTANTIATE
-#undef INSTANTIATE_FUNCTIONS
 
 }  // namespace heddle

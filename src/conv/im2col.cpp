@@ -1,7 +1,6 @@
-#include "src/conv/im2col.hpp"
-
 #include "kernels/conv/plan/layout.hpp"
 #include "kernels/conv/plan/windows.hpp"
+#include "src/conv/rungs.hpp"
 #include "src/matmul/call.hpp"
 #include <heddle/matmul.hpp>
 #include <heddle/types.hpp>
@@ -137,15 +136,14 @@ void launch_im2col(const kernels::conv::plan& plan, const kernels::conv::argumen
     plan.has_sums ? run_parts<float>(plan, a, stream) : run_parts<Out>(plan, a, stream);
 }
 
-template void launch_im2col(const kernels::conv::plan&, const kernels::conv::arguments<float, float>&,
-                            cudaStream_t);
-template void launch_im2col(const kernels::conv::plan&, const kernels::conv::arguments<half, half>&,
-                            cudaStream_t);
-template void launch_im2col(const kernels::conv::plan&, const kernels::conv::arguments<half, float>&,
-                            cudaStream_t);
-template void launch_im2col(const kernels::conv::plan&, const kernels::conv::arguments<bfloat16, bfloat16>&,
-                            cudaStream_t);
-template void launch_im2col(const kernels::conv::plan&, const kernels::conv::arguments<bfloat16, float>&,
-                            cudaStream_t);
+#define INSTANTIATE(Out, In)                                                                          \
+    template void launch_im2col(const kernels::conv::plan&, const kernels::conv::arguments<In, Out>&, \
+                                cudaStream_t);
+INSTANTIATE(float, float)
+INSTANTIATE(half, half)
+INSTANTIATE(float, half)
+INSTANTIATE(bfloat16, bfloat16)
+INSTANTIATE(float, bfloat16)
+#undef INSTANTIATE
 
 }  // namespace heddle::detail

@@ -5,7 +5,6 @@
 #include "kernels/conv/plan/mma_rows.hpp"
 #include "kernels/conv/plan/mma_sync.hpp"
 #include "kernels/conv/plan/windows.hpp"
-#include "src/conv/im2col.hpp"
 #include "src/conv/validate.hpp"
 #include "src/workspace.hpp"
 #include <heddle/types.hpp>
@@ -25,6 +24,8 @@ using namespace kernels::conv;
 using namespace detail;
 using enum conv_algorithm;
 
+using need = detail::need<conv_problem>;
+
 /// What is laid out does not take most of the memory.
 bool takes_little_scratch(const conv_problem& problem, const device_traits&) {
     return im2col_fits(problem) && im2col_image_bytes(problem) <= im2col_most_bytes;
@@ -32,92 +33,83 @@ bool takes_little_scratch(const conv_problem& problem, const device_traits&) {
 
 // What rungs need.
 
-constexpr need<conv_problem> one_channel_a_group{
-    [](auto& problem, auto&) {
-        return problem.geometry.groups == problem.input.channels &&
-               problem.geometry.groups == problem.output.channels;
-    },
-    "takes as many groups as input channels and as output channels"};
+constexpr need one_channel_a_group{[](auto& problem, auto&) {
+                                       return problem.geometry.groups == problem.input.channels &&
+                                              problem.geometry.groups == problem.output.channels;
+                                   },
+                                   "takes as many groups as input channels and as output channels"};
 static_assert(depthwise_most_taps == 81);
-constexpr need<conv_problem> few_taps{[](auto& problem, auto&) {
-                                          return problem.filters.height <=
-                                                 depthwise_most_taps / problem.filters.width;
-                                      },
-                                      "takes filters of at most 81 taps"};
+constexpr need few_taps{[](auto& problem, auto&) {
+                            return problem.filters.height <= depthwise_most_taps / problem.filters.width;
+                        },
+                        "takes filters of at most 81 taps"};
 
-constexpr need<conv_problem> rows_of_filters{
-    [](auto& problem, auto&) { return filters_are_rows(problem.filters); },
-    "needs filters whose taps lie side by side"};
-constexpr need<conv_problem> countable_windows{[](auto& problem, auto&) { return im2col_fits(problem); },
-                                               "needs windows and sums of fewer than 2^40 elements"};
+constexpr need rows_of_filters{[](auto& problem, auto&) { return filters_are_rows(problem.filters); },
+                               "needs filters whose taps lie side by side"};
+constexpr need countable_windows{[](auto& problem, auto&) { return im2col_fits(problem); },
+                                 "needs windows and sums of fewer than 2^40 elements"};
 
-constexpr need<conv_problem> ampere{[](auto&, auto& device) { return device.has_compute_capability(8, 0); },
-                                    "needs compute capability 8.0"};
-constexpr need<conv_problem> tf32_or_16_bits{
-    [](auto& problem, auto&) {
-        return problem.operands != element_type::f32 || problem.precision == precision::tf32;
-    },
-    "takes half and bfloat16, and float where its precision may be that of tf32"};
-constexpr need<conv_problem> floats{
-    [](auto& problem, auto&) { return problem.operands == element_type::f32; }, "takes float"};
-constexpr need<conv_problem> fours_of_channels{
-    [](auto& problem, auto&) { return problem.filters.channels % 4 == 0; },
-    "needs a multiple of four channels in a group"};
-constexpr need<conv_problem> ints{[](auto& problem, auto&) { return fits_in_ints(problem); },
-                                  "needs images, with their padding, and sums of at most 2^30 rows, columns, "
-                                  "channels and terms, and fewer than 2^31 tiles"};
+constexpr auto& ampere = detail::ampere<conv_problem>;
+constexpr need tf32_or_16_bits{[](auto& problem, auto&) {
+                                   return problem.operands != element_type::f32 ||
+                                          problem.precision == precision::tf32;
+                               },
+                               "takes half and bfloat16, and float where its precision may be that of tf32"};
+constexpr need floats{[](auto& problem, auto&) { return problem.operands == element_type::f32; },
+                      "takes float"};
+constexpr need fours_of_channels{[](auto& problem, auto&) { return problem.filters.channels % 4 == 0; },
+                                 "needs a multiple of four channels in a group"};
+constexpr need ints{[](auto& problem, auto&) { return fits_in_ints(problem); },
+                    "needs images, with their padding, and sums of at most 2^30 rows, columns, "
+                    "channels and terms, and fewer than 2^31 tiles"};
 template <const auto& kernels, std::size_t kernel>
-constexpr need<conv_problem> tiles_in_grid{
-    [](auto& problem, auto&) { return fits_grid(problem, kernels[kernel].tile()); },
-    "needs fewer than 2^31 tiles"};
+constexpr need tiles_in_grid{[](auto& problem, auto&) { return fits_grid(problem, kernels[kernel].tile()); },
+                             "needs fewer than 2^31 tiles"};
 template <int bytes>
-constexpr need<conv_problem> copies_of{[](auto& problem, auto&) { return lies_in(problem, bytes); },
-                                       bytes == 16
-                                           ? "needs channels, pixels and taps at multiples of 16 bytes"
-                                           : "needs channels, pixels and taps at multiples of 4 bytes"};
-constexpr need<conv_problem> rows_of_taps{[](auto& problem, auto&) { return has_rows_of_taps(problem); },
-                                          "needs one group, pixels and taps side by side and not far apart, "
-                                          "and rows of taps that fit shared memory"};
+constexpr need copies_of{[](auto& problem, auto&) { return lies_in(problem, bytes); },
+                         bytes == 16 ? "needs channels, pixels and taps at multiples of 16 bytes"
+                                     : "needs channels, pixels and taps at multiples of 4 bytes"};
+constexpr need rows_of_taps{[](auto& problem, auto&) { return has_rows_of_taps(problem); },
+                            "needs one group, pixels and taps side by side and not far apart, "
+                            "and rows of taps that fit shared memory"};
 constexpr auto on_tensor_cores = needs<ampere, tf32_or_16_bits, ints>;
 
 template <grouped_products products>
-constexpr need<conv_problem> slabs{
+constexpr need slabs{
     [](auto& problem, auto&) { return has_slabs(problem, products); },
     "takes groups of 1 to 32 input channels and of at most 32 outputs, and sides, strides and dilations of "
     "filters of at most 128, where windows and filters fit shared memory"};
-constexpr need<conv_problem> quads_of_channels{
-    [](auto& problem, auto&) { return problem.filters.channels % 4 == 0; },
-    "needs groups of a multiple of 4 input channels"};
+constexpr need quads_of_channels{[](auto& problem, auto&) { return problem.filters.channels % 4 == 0; },
+                                 "needs groups of a multiple of 4 input channels"};
 
 constexpr auto& hopper = detail::hopper<conv_problem>;
-constexpr need<conv_problem> of_16_bits{
-    [](auto& problem, auto&) { return problem.operands != element_type::f32; }, "takes half and bfloat16"};
-constexpr need<conv_problem> channels{[](auto& problem, auto&) { return problem.filters.channels > 0; },
-                                      "needs input channels"};
-constexpr need<conv_problem> window_maps{[](auto& problem, auto&) { return has_window_map(problem); },
-                                         "needs pixels at multiples of 16 bytes, windows that step by 8 at "
-                                         "most and reach at most 255 pixels, padding of "
-                                         "at most 127, and extents below 2^31"};
-constexpr need<conv_problem> filter_maps{
-    [](auto& problem, auto&) { return has_filter_map(problem.filters); },
-    "needs filters whose taps lie at multiples of 16 bytes, at one stride"};
+constexpr need of_16_bits{[](auto& problem, auto&) { return problem.operands != element_type::f32; },
+                          "takes half and bfloat16"};
+constexpr need channels{[](auto& problem, auto&) { return problem.filters.channels > 0; },
+                        "needs input channels"};
+constexpr need window_maps{[](auto& problem, auto&) { return has_window_map(problem); },
+                           "needs pixels at multiples of 16 bytes, windows that step by 8 at "
+                           "most and reach at most 255 pixels, padding of "
+                           "at most 127, and extents below 2^31"};
+constexpr need filter_maps{[](auto& problem, auto&) { return has_filter_map(problem.filters); },
+                           "needs filters whose taps lie at multiples of 16 bytes, at one stride"};
 constexpr std::string_view lacks_whole_groups =
     "needs groups of a multiple of 64 input channels, of float 32, and of a multiple of a tile's outputs";
-constexpr need<conv_problem> whole_groups_of_wgmma{
+constexpr need whole_groups_of_wgmma{
     [](auto& problem, auto&) { return is_of_one_group(problem, wgmma_tile); }, lacks_whole_groups};
 template <std::size_t kernel>
-constexpr need<conv_problem> whole_groups{
+constexpr need whole_groups{
     [](auto& problem, auto&) { return is_of_one_group(problem, persistent_kernels[kernel].tile()); },
     lacks_whole_groups};
 template <std::size_t kernel>
-constexpr need<conv_problem> type_of{[](auto& problem, auto&) {
-                                         return problem.operands != element_type::f32 ||
-                                                persistent_kernels[kernel].takes_float;
-                                     },
-                                     "is not built for float"};
+constexpr need type_of{[](auto& problem, auto&) {
+                           return problem.operands != element_type::f32 ||
+                                  persistent_kernels[kernel].takes_float;
+                       },
+                       "is not built for float"};
 /// Blocks that divide the depth of a tile all have a part of it, and all tiles are done at once.
 template <std::size_t kernel>
-constexpr need<conv_problem> few_tiles{
+constexpr need few_tiles{
     [](auto& problem, auto& device) {
         const tile_shape tile = persistent_kernels[kernel].tile();
         return !persistent_kernels[kernel].divides_k ||
@@ -125,7 +117,7 @@ constexpr need<conv_problem> few_tiles{
                 window_tiles_of(problem, tile) <= device.sm_count / tile.blocks);
     },
     "needs as many steps as blocks share a tile, and as few tiles as the device takes at once"};
-constexpr need<conv_problem> matrix_output{
+constexpr need matrix_output{
     [](auto& problem, auto&) { return is_matrix(problem.output) && is_matrix(problem.residual); },
     "needs an output and a residual whose pixels all lie at one stride"};
 constexpr auto maps = needs<channels, window_maps, filter_maps>;
@@ -156,14 +148,13 @@ constexpr auto table = joined(
          launch_im2col<In, Out>},
     }),
     rows_of<Rung, mma_element_kernels, plan_mma_sync_elements>(
-        mma_sync, []<std::size_t> { return needs<on_tensor_cores, of_16_bits>; }, always,
+        mma_sync, needs<on_tensor_cores, of_16_bits>, always,
         launch_if<launch_mma_sync_elements<In, Out>, !std::is_same_v<In, float>>),
     rows_of<Rung, mma_word_kernels, plan_mma_sync_words>(
-        mma_sync, []<std::size_t> { return needs<on_tensor_cores, copies_of<4>>; }, always,
+        mma_sync, needs<on_tensor_cores, copies_of<4>>, always,
         launch_mma_sync_words<In, Out>),
     rows_of<Rung, mma_packet_kernels, plan_mma_sync>(
-        mma_sync, []<std::size_t> { return needs<on_tensor_cores, copies_of<16>>; },
-        always, launch_mma_sync<In, Out>),
+        mma_sync, needs<on_tensor_cores, copies_of<16>>, always, launch_mma_sync<In, Out>),
     std::to_array<Rung>({
         {mma_sync, "mma_sync rows", needs<on_tensor_cores, of_16_bits, rows_of_taps>, always,
          plan_mma_rows, launch_if<launch_mma_rows<In, Out>, !std::is_same_v<In, float>>},
@@ -181,7 +172,7 @@ constexpr auto table = joined(
             return needs<hopper, tf32_or_16_bits, maps, whole_groups<kernel>, matrix_output, few_tiles<kernel>,
                          type_of<kernel>>;
         },
-        always, launch_if<launch_persistent<In, Out>, HEDDLE_COMPILED_FOR_90 != 0>));
+        always, launch_on_hopper<launch_persistent<In, Out>>));
 
 constexpr const char* enumeration = "conv_algorithm";
 /// What does not depend on the types.
@@ -190,15 +181,15 @@ constexpr rung_table rungs(table<float, float>, enumeration);
 void require_valid(const char* operation, const conv_problem& p, const device_traits& device) {
     validate_device(operation, device);
     validate_shapes(operation, "problem", p.input, p.filters, p.output, p.geometry);
-    const auto is_operand = [](element_type type) {
-        return type == element_type::f32 || type == element_type::f16 || type == element_type::bf16;
-    };
-    require(is_operand(p.operands), operation, {"problem", "operands"}, static_cast<int>(p.operands),
-            "f32, f16 or bf16");
-    require(p.result == p.operands || p.result == element_type::f32, operation, {"problem", "result"},
-            static_cast<int>(p.result), "the type of the operands, or f32");
-    require(to_string(p.precision) != "unknown", operation, {"problem", "precision"},
-            static_cast<int>(p.precision), "an enumerator of precision");
+    validate_types(operation, p);
+}
+
+/// The same of a question of one algorithm.
+void require_valid(const char* operation, const conv_problem& p, const device_traits& device,
+                   conv_algorithm algorithm, std::string_view kernel) {
+    rungs.require_known(operation, "algorithm", algorithm);
+    rungs.require_kernel(operation, "kernel", algorithm, kernel);
+    require_valid(operation, p, device);
 }
 
 bool is_empty(const conv_problem& p) {
@@ -227,18 +218,14 @@ conv_algorithm select(const conv_problem& problem, const device_traits& device) 
 
 std::string why_not(conv_algorithm algorithm, const conv_problem& problem, const device_traits& device,
                     std::string_view kernel) {
-    rungs.require_known("why_not", "algorithm", algorithm);
-    rungs.require_kernel("why_not", "kernel", algorithm, kernel);
-    require_valid("why_not", problem, device);
+    require_valid("why_not", problem, device, algorithm, kernel);
     if (is_empty(problem)) return {};
     return rungs.why_not("conv", algorithm, problem, device, kernel);
 }
 
 std::string_view select_kernel(const conv_problem& problem, const device_traits& device,
                                conv_algorithm algorithm, std::string_view kernel) {
-    rungs.require_known("select_kernel", "algorithm", algorithm);
-    rungs.require_kernel("select_kernel", "kernel", algorithm, kernel);
-    require_valid("select_kernel", problem, device);
+    require_valid("select_kernel", problem, device, algorithm, kernel);
     if (is_empty(problem)) return "naive";
     return rungs.choose("select_kernel", algorithm, problem, device, kernel).rung->name;
 }
@@ -287,8 +274,7 @@ void add_facts(facts& to, const conv_problem& p) {
 void validate_choice(const char* operation, const conv_options& options) {
     rungs.require_known(operation, {"options", "algorithm"}, options.algorithm);
     rungs.require_kernel(operation, {"options", "kernel"}, options.algorithm, options.kernel);
-    require(to_string(options.precision) != "unknown", operation, {"options", "precision"},
-            static_cast<int>(options.precision), "an enumerator of precision");
+    validate_precision(operation, {"options", "precision"}, options.precision);
 }
 
 template <class In, class Out>

@@ -15,6 +15,11 @@ void add_facts(facts& to, const conv_padding& p);
 void add_facts(facts& to, const conv_geometry& g);
 void add_facts(facts& to, const conv_problem& p);
 
+/// The launch of the rung that is a product of matrices, that of matmul() (im2col.cpp).
+template <class In, class Out>
+void launch_im2col(const kernels::conv::plan& plan, const kernels::conv::arguments<In, Out>& arguments,
+                   cudaStream_t stream);
+
 /// The rungs for operands and a result of these types.
 template <class In, class Out>
 rung_table<conv_rung<In, Out>> conv_rungs();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/conv/plan/layout.hpp"
+#include "src/matmul/validate.hpp"
 #include "src/validate.hpp"
 #include <heddle/conv.hpp>
 #include <heddle/tensor.hpp>
@@ -31,6 +32,12 @@ struct named_tensor {
 
 constexpr bool is_empty(const tensor_layout& t) {
     return t.count == 0 || t.height == 0 || t.width == 0 || t.channels == 0;
+}
+
+/// Whether a view that a call may leave out is there.
+template <class T>
+bool is_given(const tensor_view<T>& t) {
+    return t.count != 0 || t.height != 0 || t.width != 0 || t.channels != 0;
 }
 
 /// The last element's offset fits, and no two elements share an address: each stride steps over all that lies within it.
@@ -160,13 +167,11 @@ void validate_epilogue(const char* operation, const conv_epilogue<Out>& e, const
     };
     validate_vector("epilogue.bias", e.bias);
     validate_vector("epilogue.scale", e.scale);
-    require(matmul_activation::none <= e.activation && e.activation <= matmul_activation::tanh, operation,
-            {"epilogue", "activation"}, static_cast<int>(e.activation), "an enumerator of matmul_activation");
+    validate_activation(operation, {"epilogue", "activation"}, e.activation);
     const tensor_view<const Out>& r = e.residual;
-    const tensor_layout lies = layout_of(r);
-    if (r.count == 0 && r.height == 0 && r.width == 0 && r.channels == 0) return;
+    if (!is_given(r)) return;
     constexpr const char* name = "epilogue.residual";
-    validate_layout(operation, {name, lies});
+    validate_layout(operation, {name, layout_of(r)});
     const auto require_equal = [&](const char* member, std::int64_t value, std::int64_t expected) {
         require(value == expected, operation, {name, member}, value, "{} (output.{})", expected, member);
     };

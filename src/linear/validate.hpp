@@ -1,5 +1,6 @@
 #pragma once
 
+#include "src/matmul/validate.hpp"
 #include "src/validate.hpp"
 #include <heddle/linear.hpp>
 
@@ -26,9 +27,7 @@ template <class T>
 void validate_linear_shapes(const char* operation, const matrix_view<const T>& x,
                             const matrix_view<const T>& weights, const vector_view<const T>& bias,
                             const matrix_view<T>& y, const linear_options& options) {
-    require(matmul_activation::none <= options.activation && options.activation <= matmul_activation::tanh,
-            operation, {"options", "activation"}, static_cast<int>(options.activation),
-            "an enumerator of matmul_activation");
+    validate_activation(operation, {"options", "activation"}, options.activation);
     validate_layout(operation, "x", x);
     validate_layout(operation, "weights", weights);
     validate_layout(operation, "y", y);

@@ -25,7 +25,7 @@ kernels::frame::epilogue<Out> described(const matmul_epilogue<Out>& e) {
         result.column_bias = e.column_bias.data;
         result.column_bias_stride = e.column_bias.stride;
     }
-    if (e.residual.rows != 0 || e.residual.cols != 0) {
+    if (is_given(e.residual)) {
         result.residual = e.residual.data;
         result.residual_row_stride = e.residual.row_stride;
         result.residual_col_stride = e.residual.col_stride;

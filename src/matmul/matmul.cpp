@@ -104,31 +104,24 @@ std::optional<kernels::matmul::function_call<In, Out>> prepare_matmul(
 
 }  // namespace detail
 
-#define INSTANTIATE(Out, In)                                                                          \
-    template matmul_problem matmul_problem_of<Out, In>(matrix_view<const In>, matrix_view<const In>,  \
-                                                       matrix_view<Out>, const matmul_options&);      \
-    template matmul_problem matmul_problem_of<Out, In>(matrix_view<const In>, matrix_view<const In>,  \
-                                                       matrix_view<Out>, const matmul_epilogue<Out>&, \
-                                                       const matmul_options&);                        \
-    template void matmul<Out, In>(matrix_view<const In>, matrix_view<const In>, matrix_view<Out>,     \
-                                  cuda::stream_ref, const matmul_options&);                           \
-    template void matmul<Out, In>(matrix_view<const In>, matrix_view<const In>, matrix_view<Out>,     \
-                                  const matmul_epilogue<Out>&, cuda::stream_ref, const matmul_options&);
-#define INSTANTIATE_FUNCTIONS(Out, In)                                                               \
-    template std::optional<kernels::matmul::function_call<In, Out>> detail::prepare_matmul(          \
-        matrix_view<const In>, matrix_view<const In>, matrix_view<Out>, const matmul_epilogue<Out>&, \
+#define INSTANTIATE(Out, In)                                                                             \
+    template matmul_problem matmul_problem_of<Out, In>(matrix_view<const In>, matrix_view<const In>,     \
+                                                       matrix_view<Out>, const matmul_options&);         \
+    template matmul_problem matmul_problem_of<Out, In>(matrix_view<const In>, matrix_view<const In>,     \
+                                                       matrix_view<Out>, const matmul_epilogue<Out>&,    \
+                                                       const matmul_options&);                           \
+    template void matmul<Out, In>(matrix_view<const In>, matrix_view<const In>, matrix_view<Out>,        \
+                                  cuda::stream_ref, const matmul_options&);                              \
+    template void matmul<Out, In>(matrix_view<const In>, matrix_view<const In>, matrix_view<Out>,        \
+                                  const matmul_epilogue<Out>&, cuda::stream_ref, const matmul_options&); \
+    template std::optional<kernels::matmul::function_call<In, Out>> detail::prepare_matmul(              \
+        matrix_view<const In>, matrix_view<const In>, matrix_view<Out>, const matmul_epilogue<Out>&,     \
         cuda::stream_ref, const matmul_options&, bool (*)());
 INSTANTIATE(float, float)
 INSTANTIATE(half, half)
 INSTANTIATE(float, half)
 INSTANTIATE(bfloat16, bfloat16)
 INSTANTIATE(float, bfloat16)
-INSTANTIATE_FUNCTIONS(float, float)
-INSTANTIATE_FUNCTIONS(half, half)
-INSTANTIATE_FUNCTIONS(float, half)
-INSTANTIATE_FUNCTIONS(bfloat16, bfloat16)
-INSTANTIATE_FUNCTIONS(float, bfloat16)
 #undef INSTANTIATE
-#undef INSTANTIATE_FUNCTIONS
 
 }  // namespace heddle

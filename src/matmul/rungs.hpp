@@ -16,6 +16,10 @@ using matmul_rung = rung<matmul_algorithm, kernels::matmul::product_facts, kerne
 template <class In, class Out>
 using planned_matmul = planned<matmul_rung<In, Out>>;
 
+/// The rungs for operands and a result of these types.
+template <class In, class Out>
+rung_table<matmul_rung<In, Out>> matmul_rungs();
+
 void add_facts(facts& to, const matrix_layout& m);
 void add_facts(facts& to, const matmul_problem& p);
 

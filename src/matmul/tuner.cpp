@@ -189,21 +189,15 @@ matmul_options matmul_tuner::choose(matrix_view<const std::type_identity_t<In>> 
     return result;
 }
 
-template matmul_options matmul_tuner::choose<float, float>(matrix_view<const float>, matrix_view<const float>,
-                                                           matrix_view<float>, cuda::stream_ref,
-                                                           const matmul_options&);
-template matmul_options matmul_tuner::choose<half, half>(matrix_view<const half>, matrix_view<const half>,
-                                                         matrix_view<half>, cuda::stream_ref,
-                                                         const matmul_options&);
-template matmul_options matmul_tuner::choose<float, half>(matrix_view<const half>, matrix_view<const half>,
-                                                          matrix_view<float>, cuda::stream_ref,
+#define INSTANTIATE(Out, In)                                                                            \
+    template matmul_options matmul_tuner::choose<Out, In>(matrix_view<const In>, matrix_view<const In>, \
+                                                          matrix_view<Out>, cuda::stream_ref,           \
                                                           const matmul_options&);
-template matmul_options matmul_tuner::choose<bfloat16, bfloat16>(matrix_view<const bfloat16>,
-                                                                 matrix_view<const bfloat16>,
-                                                                 matrix_view<bfloat16>, cuda::stream_ref,
-                                                                 const matmul_options&);
-template matmul_options matmul_tuner::choose<float, bfloat16>(matrix_view<const bfloat16>,
-                                                              matrix_view<const bfloat16>, matrix_view<float>,
-                                                              cuda::stream_ref, const matmul_options&);
+INSTANTIATE(float, float)
+INSTANTIATE(half, half)
+INSTANTIATE(float, half)
+INSTANTIATE(bfloat16, bfloat16)
+INSTANTIATE(float, bfloat16)
+#undef INSTANTIATE
 
 }  // namespace heddle

@@ -9,6 +9,28 @@
 
 namespace heddle::detail {
 
+inline void validate_activation(const char* operation, const argument_name& name,
+                                matmul_activation activation) {
+    require(matmul_activation::none <= activation && activation <= matmul_activation::tanh, operation, name,
+            static_cast<int>(activation), "an enumerator of matmul_activation");
+}
+
+inline void validate_precision(const char* operation, const argument_name& name, precision precision) {
+    require(to_string(precision) != "unknown", operation, name, static_cast<int>(precision),
+            "an enumerator of precision");
+}
+
+/// What problems of products and of convolutions say of their elements.
+template <class Problem>
+void validate_types(const char* operation, const Problem& p) {
+    require(p.operands == element_type::f32 || p.operands == element_type::f16 ||
+                p.operands == element_type::bf16,
+            operation, {"problem", "operands"}, static_cast<int>(p.operands), "f32, f16 or bf16");
+    require(p.result == p.operands || p.result == element_type::f32, operation, {"problem", "result"},
+            static_cast<int>(p.result), "the type of the operands, or f32");
+    validate_precision(operation, {"problem", "precision"}, p.precision);
+}
+
 /// Elements from the first of a valid matrix to behind its last.
 template <class T>
 constexpr std::int64_t span_of(const matrix_view<T>& m) {
@@ -62,10 +84,9 @@ void validate_epilogue(const matmul_epilogue<Out>& e, const matrix_view<Out>& c)
     const footprint of_c = footprint_of(c);
     validate_bias("epilogue.row_bias", e.row_bias, c.cols, of_c);
     validate_bias("epilogue.column_bias", e.column_bias, c.rows, of_c);
-    require(matmul_activation::none <= e.activation && e.activation <= matmul_activation::tanh, "matmul",
-            {"epilogue", "activation"}, static_cast<int>(e.activation), "an enumerator of matmul_activation");
+    validate_activation("matmul", {"epilogue", "activation"}, e.activation);
     const matrix_view<const Out>& r = e.residual;
-    if (r.rows == 0 && r.cols == 0) return;
+    if (!is_given(r)) return;
     validate("matmul", "epilogue.residual", r);
     require(r.rows == c.rows, "matmul", {"epilogue.residual", "rows"}, r.rows, "{} (c.rows)", c.rows);
     require(r.cols == c.cols, "matmul", {"epilogue.residual", "cols"}, r.cols, "{} (c.cols)", c.cols);
