@@ -82,7 +82,7 @@ requires(!std::convertible_to<const Function&, cuda::stream_ref>) void matmul(
     const auto arguments = detail::with_activation(*call, activation{function, call->is_transposed});
     const detail::stream_device call_device(stream);
     if constexpr (is_float)
-        call->by_warpgroups ? rungs::launch_tf32_kernel(call->plan, arguments, stream.get())
+        call->by_warpgroups ? rungs::launch_tf32(call->plan, arguments, stream.get())
                             : rungs::launch_warp_tiled(call->plan, arguments, stream.get());
     else if (call->by_warpgroups)
         rungs::launch_fused(call->plan, arguments, stream.get());

@@ -15,11 +15,12 @@
 #pragma once
 
 #include "kernels/device/launch.hpp"
+#include "kernels/device/ptx/cp_async.cuh"
+#include "kernels/device/ptx/in_register.cuh"
 #include "kernels/device/ptx/mma.cuh"
 #include "kernels/device/ptx/sync.cuh"
 #include "kernels/device/vector.cuh"
 #include "kernels/matmul/element.cuh"
-#include "kernels/matmul/mma_operand.cuh"
 #include "kernels/matmul/orders.cuh"
 #include "kernels/matmul/tile_lines.cuh"
 #include <heddle/types.hpp>
@@ -54,49 +55,77 @@ struct mma_tile {
     static __device__ int warp_col() { return threadIdx.x / 32 % warps_n * warp_n; }
 };
 
-/// What the epilogue makes of neighbours of a row. It is a call, as it is long.
-template <class Out, int width>
-__device__ __noinline__ vector<float, width> finished(const epilogue<Out>& e, vector<float, width> values,
-                                                      std::int64_t row, std::int64_t col) {
-    apply_to_elements(e, values.elements, [&](int i) { return element_place{row, col + i, true}; });
-    return values;
-}
+/// How a tile of A or B comes into shared memory: `extent` along m or n by k. k-major: `extent` rows along k. Otherwise rows along m or n for each k, as often as they make the
+/// extent.
+template <class tile, int extent, class T, bool k_major>
+struct operand {
+    static constexpr int packet_bytes = 16;
+    static constexpr int packet = 8;                                            ///< elements
+    static constexpr int row = k_major || extent > tile::k ? tile::k : extent;  ///< elements in shared memory
+    static constexpr int packets = row / packet;
+    static constexpr int rows_of_line = 8 / packets;  ///< of 128 bytes: all banks
+    static_assert(extent % row == 0 || k_major);
 
-/// Stores the sums of a tile, which lie in shared memory: a thread `width` neighbours of a row of C, which has whole ones.
-template <class tile, int width, class In, class Out>
-__device__ void store_tile(const product<In, Out>& p, const matrix_view<Out>& of, std::int64_t row,
-                           std::int64_t col, const float* sums) {
-    using packet = vector<Out, width>;
-    constexpr int across = tile::n / width, together = 4;  // these wait for C together
-    static_assert(tile::m * across % (together * tile::threads) == 0);
-#pragma unroll 1
-    for (int first = threadIdx.x; first < tile::m * across; first += together * tile::threads) {
-        packet old[together];
-        const auto each = [&](auto function) {
-#pragma unroll
-            for (int i = 0; i < together; ++i) {
-                const int index = first + i * tile::threads;
-                const int r = index / across, c = index % across * width;
-                if (row + r < of.rows && col + c < of.cols)
-                    function(i, r, c, reinterpret_cast<packet*>(&element(of, row + r, col + c)));
-            }
+    /// The packet of element (position along m or n, k).
+    static __device__ unsigned char* at(unsigned char* tile_begin, int position, int k) {
+        const int r = k_major ? position : position / row * tile::k + k;
+        const int of_row = (k_major ? k : position % row) / packet;
+        return tile_begin + r * (row * 2) + (of_row ^ r / rows_of_line % packets) * packet_bytes;
+    }
+
+    static constexpr int of_thread = extent * tile::k / packet / tile::threads;  ///< packets
+    using packets_of_thread = vector<T, packet>[of_thread];
+
+    /// Calls function(i, to, from, valid) for a thread's packets of the tile at (position, k) of `in`, whose rows are contiguous:
+    /// packet i goes to `to`, and has `valid` elements at `from`, and zeros.
+    template <int parts = 1, class Function>
+    static __device__ void each(int part, unsigned char* tile_begin, const matrix_view<const T>& in,
+                                std::int64_t position, std::int64_t k, Function function) {
+        const std::int64_t first_row = k_major ? position : k, first_col = k_major ? k : position;
+        const T* const first = in.data + first_row * in.row_stride + first_col;
+        const auto left = [](std::int64_t n) {
+            return static_cast<int>(max(std::int64_t{0}, min(std::int64_t{extent + tile::k}, n)));
         };
-        if (p.beta != 0) each([&](int i, int, int, const packet* from) { old[i] = *from; });
-        each([&](int i, int r, int c, packet* to) {
-            vector<float, width> x;
+        // What a part needs is found anew for each tile: kept for all parts, it would fill the registers.
+        const std::int64_t next = parts > 1 ? ptx::in_register(in.row_stride) : in.row_stride;
+        const int thread = parts > 1 ? ptx::in_register(static_cast<int>(threadIdx.x)) : threadIdx.x;
+        const int rows_left = left(in.rows - first_row), cols_left = left(in.cols - first_col);
 #pragma unroll
-            for (int e = 0; e < width; ++e) {
-                x[e] = p.alpha * sums[r * tile::c_stride + c + e];
-                if (p.beta != 0) x[e] += p.beta * static_cast<float>(old[i][e]);
-            }
-            if (!p.epilogue.is_identity) x = finished(p.epilogue, x, row + r, col + c);
-            packet stored;
-#pragma unroll
-            for (int e = 0; e < width; ++e) stored[e] = static_cast<Out>(x[e]);
-            *to = stored;
+        for (int i = 0; i < of_thread; ++i) {
+            if (i * parts / of_thread != part) continue;
+            const int index = thread + i * tile::threads;
+            const int r = index / packets, col = index % packets * packet;
+            const int p = k_major ? r : r / tile::k * row + col;
+            const int kk = k_major ? col : r % tile::k;
+            const int down = k_major ? p : kk, across = k_major ? kk : p;
+            const int valid = down < rows_left ? max(0, min(packet, cols_left - across)) : 0;
+            function(i, at(tile_begin, p, kk), valid > 0 ? first + down * next + across : in.data, valid);
+        }
+    }
+
+    static __device__ void copy_async(unsigned char* tile_begin, const matrix_view<const T>& in,
+                                      std::int64_t position, std::int64_t k) {
+        each(0, tile_begin, in, position, k, [](int, unsigned char* to, const T* from, int valid) {
+            ptx::cp_async<packet_bytes>(to, from, valid * static_cast<int>(sizeof(T)));
         });
     }
-}
+
+    /// The same of one of so many parts, by way of registers: all its loads are under way before the first packet is stored.
+    template <int parts>
+    static __device__ void load(int part, packets_of_thread& moved, const matrix_view<const T>& in,
+                                std::int64_t position, std::int64_t k) {
+        each<parts>(part, nullptr, in, position, k, [&](int i, unsigned char*, const T* from, int valid) {
+#pragma unroll
+            for (int e = 0; e < packet; ++e) moved[i][e] = e < valid ? from[e] : T(0.0f);
+        });
+    }
+    template <int parts>
+    static __device__ void store(int part, const packets_of_thread& moved, unsigned char* tile_begin) {
+        each<parts>(part, tile_begin, {}, 0, 0, [&](int i, unsigned char* to, const T*, int) {
+            *reinterpret_cast<vector<T, packet>*>(to) = moved[i];
+        });
+    }
+};
 
 /// Adds the products of the tiles at (row, col) to a warp's sums. `storage` has a ring of stages.
 template <class tile, bool in_packets, bool a_k_major, bool b_k_major, class In>
@@ -182,8 +211,6 @@ __device__ void multiply(unsigned char* storage, const matrix_view<const In>& a,
     }
 }
 
-constexpr int stored_at_once = 4;
-
 /// How A and B lie is part of the loads from shared memory, so each of four orders has a loop of its own.
 template <class tile, bool in_packets, class In, class Out>
 __global__ void __launch_bounds__(tile::threads, tile::blocks)
@@ -218,14 +245,8 @@ __global__ void __launch_bounds__(tile::threads, tile::blocks)
                     make_float2(sums[i][j][2 * half], sums[i][j][2 * half + 1]);
             }
     ptx::sync_threads();
-    if (of_c == c_access::packets)
-        store_tile<tile, stored_at_once>(p, c, row, col, of_tile);
-    else if (of_c == c_access::elements)
-        store_tile<tile, 1>(p, c, row, col, of_tile);
-    else
-        tile_lines<Out, stored_at_once, tile::m, tile::n, true>(c, row, col, of_c == c_access::line)
-            .template store<tile::threads, 4>(
-                p, [&](int line, int at) { return of_tile[line * tile::c_stride + at]; });
+    store_tile<tile::threads, tile::m, tile::n, true>(
+        p, c, row, col, of_c, [&](int line, int at) { return of_tile[line * tile::c_stride + at]; });
 }
 
 template <class tile, bool in_packets, class In, class Out>

@@ -17,6 +17,7 @@
 #include "kernels/device/ptx/grid_dependency.cuh"
 #include "kernels/device/ptx/sync.cuh"
 #include "kernels/matmul/fragment.cuh"
+#include "kernels/matmul/orders.cuh"
 #include "kernels/matmul/tile_loader.cuh"
 #include "kernels/matmul/tile_split.cuh"
 
@@ -248,15 +249,11 @@ void launch_tile(const arguments& p, const tile_split& tiles, cudaStream_t strea
                             (b_k_major || is_vector_aligned(b.data, b.cols, b.col_stride, p.batch.b));
     const bool vector_store = has_packets(p.c, p.batch.c);
 
-    const auto with = [&]<int width>() {
-        if (a_k_major)
-            launch<Tile, true, false, width>(p, a, b, tiles, vector_store, stream);
-        else
-            b_k_major ? launch<Tile, false, true, width>(p, a, b, tiles, vector_store, stream)
-                      : launch<Tile, false, false, width>(p, a, b, tiles, vector_store, stream);
-    };
-    if (a_k_major && b_k_major) return launch<Tile, true, true, 1>(p, a, b, tiles, vector_store, stream);
-    is_aligned ? with.template operator()<4>() : with.template operator()<1>();
+    with_orders(a_k_major, b_k_major, [&]<bool a_major, bool b_major>() {
+        constexpr int packet = a_major && b_major ? 1 : 4;
+        is_aligned ? launch<Tile, a_major, b_major, packet>(p, a, b, tiles, vector_store, stream)
+                   : launch<Tile, a_major, b_major, 1>(p, a, b, tiles, vector_store, stream);
+    });
 }
 
 }  // namespace

@@ -1,3 +1,17 @@
+// tf32: float32 operands rounded to the eleven bits of TF32, which the tensor cores multiply at half the rate of bfloat16.
+//
+//   wgmma takes of TF32 from shared memory only what lies along k, and from registers anything:
+//   B, along k:       global --TMA--> shared ------------------------> wgmma
+//   A, in any order:  global --TMA--> shared --> a warp's registers -> wgmma
+//
+//   producer    | load A and B of step 0 | of step 1 | ...
+//   consumers   | multiply the first half of a step, read A of the second | multiply that, read A of the next step | ...
+//
+// One of A and B has to lie along k. Where that is A alone, the kernel computes C^T = B^T A^T; where neither does, or rows are
+// odd, copies.cu copies before. The tensor memory accelerator rounds to TF32, where wgmma itself would cut off. A thread may
+// have any rows of A: those that lie along m are dealt out so that it reads two neighbours at once, half a warp reads from all
+// banks, and four threads fill a sector of C. With a workspace, tiles are shared out along k. What limits it: power.
+
 #pragma once
 
 #include "kernels/frame/wgmma_mainloop.cuh"
@@ -5,8 +19,8 @@
 #include "kernels/matmul/tf32_epilogue.cuh"
 
 #include <cstddef>
+#include <type_traits>
 
-/// The kernel of the rung `tf32` that goes from tile to tile.
 namespace heddle::kernels::matmul {
 
 template <const auto& kernels, std::size_t row>
@@ -77,16 +91,20 @@ void launch_tf32_tile(const plan& plan, const product<float, float, Activation>&
 
 using tf32_function_tile = tf32_tile<tf32_with_function, 0>;
 
-/// Whether it is compiled for the current device.
+template <class Activation>
+void launch_tf32(const plan& plan, const product<float, float, Activation>& p, cudaStream_t stream) {
+    if constexpr (std::is_same_v<Activation, matmul_activation>)
+        frame::with_row<tf32_kernels>(plan.kernel, [&]<std::size_t row>() {
+            launch_tf32_tile<tf32_tile<tf32_kernels, row>>(plan, p, stream);
+        });
+    else
+        launch_tf32_tile<tf32_function_tile>(plan, p, stream);
+}
+
+/// Whether that is compiled for the current device, of a user's function.
 template <class Activation>
 bool has_tf32_kernel() {
     return frame::is_compiled<tf32_kernel<tf32_function_tile, Activation>>();
-}
-
-template <class Activation>
-void launch_tf32_kernel(const plan& plan, const product<float, float, Activation>& arguments,
-                        cudaStream_t stream) {
-    launch_tf32_tile<tf32_function_tile>(plan, arguments, stream);
 }
 
 }  // namespace heddle::kernels::matmul

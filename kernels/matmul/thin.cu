@@ -11,10 +11,10 @@
 // 32 columns on FFMA comes close.
 
 #include "kernels/device/launch.hpp"
+#include "kernels/device/ptx/cp_async.cuh"
 #include "kernels/device/ptx/sync.cuh"
-#include "kernels/matmul/thin_tile.cuh"
+#include "kernels/matmul/fragment.cuh"
 #include "kernels/matmul/tile_lines.cuh"
-#include "kernels/matmul/tile_split.cuh"
 
 #include <algorithm>
 #include <cstddef>
@@ -22,6 +22,74 @@
 
 namespace heddle::kernels::matmul {
 namespace {
+
+template <std::size_t row>
+struct thin_tile {
+    static constexpr thin_kernel of = thin_kernels[row];
+    static constexpr int thread_m = of.thread_m;
+    static constexpr int thread_n = of.thread_n;
+    static constexpr int warps_across = of.warps_n;
+    static constexpr int warp_m = 32 * thread_m;
+    static constexpr int threads = of.warps_m * of.warps_n * 32;
+    static constexpr int m = of.m();
+    static constexpr int n = of.n();
+    static constexpr int k = 16;
+    static constexpr int stages = 3;
+    static constexpr int blocks_per_sm = of.block().blocks_per_sm;
+    static constexpr int gap = 4;  ///< keeps packets of neighbouring lines in different banks
+    static constexpr int b_stride = n + gap;
+    static constexpr int b_size = k * b_stride;
+    static constexpr int c_size = std::max(m * (n + gap), n* m);
+};
+
+/// A's tile in shared memory: lines along k, or along m.
+template <class Tile, bool k_major>
+struct a_tile {
+    static constexpr int lines = k_major ? Tile::m : Tile::k;
+    static constexpr int length = k_major ? Tile::k : Tile::m;
+    static constexpr int stride = k_major ? Tile::k + Tile::gap : Tile::m;
+    static constexpr int size = lines * stride;
+};
+
+/// Where C's tile lies in shared memory: in lines as those of C in memory, along n or along m.
+template <class Tile, bool along_n>
+struct c_tile {
+    static constexpr int stride = along_n ? Tile::n + Tile::gap : Tile::m;
+    /// Neighbours along n lie in each other's place: `swapped` (kernels/device/fragment.cuh) says why.
+    static __device__ int place(int line, int at) { return line * stride + (along_n ? at ^ 1 : at); }
+};
+
+/// Copies of tiles of `lines` lines of `length` neighbours, `width` at once. In memory lines begin `next` apart.
+template <int lines, int length, int width, int line_stride, int stride, int threads>
+struct tile_copies {
+    static constexpr int across = length / width;  ///< copies of a line
+    static constexpr int at_once = threads > across ? threads / across : 1;
+    static constexpr int parts = across > threads ? across / threads : 1;
+    static_assert(lines % at_once == 0 && (at_once * across) % threads == 0 && (width == 1 || stride == 1));
+
+    static __device__ int line() { return static_cast<int>(threadIdx.x) / across; }
+    static __device__ int at() { return static_cast<int>(threadIdx.x) % across * width; }
+    /// Where in a tile the first copy of this thread begins.
+    static __device__ std::int64_t first(std::int64_t next) { return line() * next + at(); }
+
+    /// Starts them. What lies beyond `lines_left` and `length_left` becomes zero and is not read; is_full: nothing does.
+    template <bool is_full>
+    static __device__ void start(float* to, const float* from, std::int64_t next, std::int64_t lines_left,
+                                 std::int64_t length_left) {
+        const auto lines_inside = static_cast<int>(min(std::int64_t{lines}, lines_left)) - line();
+        const auto inside = static_cast<int>(min(std::int64_t{length}, length_left)) - at();
+        to += line() * line_stride + at() * stride;
+#pragma unroll
+        for (int down = 0; down < lines; down += at_once, from += at_once * next)
+#pragma unroll
+            for (int part = 0; part < parts; ++part) {
+                constexpr int step = threads * width, bytes = static_cast<int>(sizeof(float));
+                const int count = down < lines_inside ? max(0, min(width, inside - part * step)) : 0;
+                ptx::cp_async<width * bytes>(to + down * line_stride + part * step * stride,
+                                             from + part * step, (is_full ? width : count) * bytes);
+            }
+    }
+};
 
 /// Adds `depth` products, a multiple of four, to a thread's sums.
 template <class Tile, bool a_k_major>
@@ -139,8 +207,14 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_sm)
                 for (int e = 0; e < 4; ++e) shared[c_tile<Tile, false>::place(across + e, down)] = four[e];
         }
     ptx::sync_threads();
-    along_n ? store_tile<Tile, true>(p, c, row, col, shared, of_c)
-            : store_tile<Tile, false>(p, c, row, col, shared, of_c);
+    if (along_n)
+        store_tile<Tile::threads, Tile::m, Tile::n, true>(p, c, row, col, of_c, [&](int line, int at) {
+            return shared[c_tile<Tile, true>::place(line, at)];
+        });
+    else
+        store_tile<Tile::threads, Tile::n, Tile::m, false>(p, c, row, col, of_c, [&](int line, int at) {
+            return shared[c_tile<Tile, false>::place(line, at)];
+        });
 }
 
 template <class Tile, bool a_k_major, int width>

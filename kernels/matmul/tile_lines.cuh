@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-/// How tiles of C are read and stored whose lines begin at any address.
+/// How tiles of C are read, and stored from shared memory, also where their lines begin at any address.
 namespace heddle::kernels::matmul {
 
 /// What the epilogue makes of the elements of a piece, of which `inside` has a bit each. Line `line` of the tile at (row, col) runs
@@ -100,6 +100,92 @@ class tile_lines {
     int length_;  ///< of what is cut
     quick_division wrap_, per_line_;
 };
+
+/// What the epilogue makes of four elements, so many rows and columns apart. It is a call, as it is long.
+template <class Out>
+__device__ __noinline__ vector<float, 4> finished_four(const epilogue<Out>& e, vector<float, 4> values,
+                                                       std::int64_t row, std::int64_t col, int down,
+                                                       int across, int count) {
+    apply_to_elements(e, values.elements, [&](int i) {
+        return element_place{row + i * down, col + i * across, i < count};
+    });
+    return values;
+}
+
+/// Stores the tile at (row, col) of C, whose sums lie in shared memory: sum(line, at). A thread stores a packet of a line, which
+/// has whole ones, or one element of each of four lines, as all lanes of a warp store neighbours.
+template <int threads, int lines, int length, bool along_n, bool in_packets, class In, class Out, class Sum>
+__device__ void store_by_packets_or_elements(const product<In, Out>& p, const matrix_view<Out>& c,
+                                             std::int64_t row, std::int64_t col, Sum sum) {
+    using packet = vector<Out, 4>;
+    constexpr int across = in_packets ? length / 4 : length, quarter = lines / 4;
+    constexpr int groups = lines * length / 4 / threads, together = 4;  // these wait for C together
+    static_assert(groups % together == 0);
+    constexpr int line_step = in_packets ? 0 : quarter, step = in_packets ? 1 : 0;  // between a thread's four
+    constexpr int down = along_n ? line_step : step, right = along_n ? step : line_step;
+    const std::int64_t lines_left = along_n ? c.rows - row : c.cols - col;
+    const std::int64_t length_left = along_n ? c.cols - col : c.rows - row;
+    const std::int64_t next = down * c.row_stride + right * c.col_stride;
+#pragma unroll 1
+    for (int first = 0; first < groups; first += together) {
+        packet old[together] = {};
+        const auto each = [&](auto function) {
+#pragma unroll
+            for (int i = 0; i < together; ++i) {
+                const int index = static_cast<int>(threadIdx.x) + (first + i) * threads;
+                const int line = index / across, at = index % across * (in_packets ? 4 : 1);
+                if (line >= lines_left || at >= length_left) continue;
+                const std::int64_t left = in_packets ? 4 : (lines_left - line + quarter - 1) / quarter;
+                const int below = along_n ? line : at, beside = along_n ? at : line;
+                Out* const to = c.data + (row + below) * c.row_stride + (col + beside) * c.col_stride;
+                function(i, line, at, row + below, col + beside, to,
+                         static_cast<int>(min(std::int64_t{4}, left)));
+            }
+        };
+        if (p.beta != 0)
+            each([&](int i, int, int, std::int64_t, std::int64_t, const Out* from, int count) {
+                if (in_packets) {
+                    old[i] = *reinterpret_cast<const packet*>(from);
+                } else {
+#pragma unroll
+                    for (int e = 0; e < 4; ++e)
+                        if (e < count) old[i][e] = from[e * next];
+                }
+            });
+        each([&](int i, int line, int at, std::int64_t of_row, std::int64_t of_col, Out* to, int count) {
+            vector<float, 4> x;
+#pragma unroll
+            for (int e = 0; e < 4; ++e) {
+                x[e] = p.alpha * sum(line + e * line_step, at + e * step);
+                if (p.beta != 0) x[e] += p.beta * static_cast<float>(old[i][e]);
+            }
+            if (!p.epilogue.is_identity) x = finished_four(p.epilogue, x, of_row, of_col, down, right, count);
+            packet stored;
+#pragma unroll
+            for (int e = 0; e < 4; ++e) stored[e] = static_cast<Out>(x[e]);
+            if (in_packets) {
+                *reinterpret_cast<packet*>(to) = stored;
+            } else {
+#pragma unroll
+                for (int e = 0; e < 4; ++e)
+                    if (e < count) to[e * next] = stored[e];
+            }
+        });
+    }
+}
+
+/// The same, as the plan says: also packets and elements of lines that begin anywhere.
+template <int threads, int lines, int length, bool along_n, class In, class Out, class Sum>
+__device__ void store_tile(const product<In, Out>& p, const matrix_view<Out>& c, std::int64_t row,
+                           std::int64_t col, c_access of_c, Sum sum) {
+    if (of_c == c_access::packets)
+        store_by_packets_or_elements<threads, lines, length, along_n, true>(p, c, row, col, sum);
+    else if (of_c == c_access::elements)
+        store_by_packets_or_elements<threads, lines, length, along_n, false>(p, c, row, col, sum);
+    else
+        tile_lines<Out, 4, lines, length, along_n>(c, row, col, of_c == c_access::line)
+            .template store<threads, 4>(p, sum);
+}
 
 /// Fetches the tile at (row, col) of C into L2, which is not read beyond its end.
 template <int threads, int lines, int length, bool along_n, class Out>

@@ -127,7 +127,7 @@ constexpr auto float_rungs = detail::joined(
         {{fp16x3, "fp16x3", needs<hopper, no_batch, countable>, is_at<precision::fp32_normwise>, plan_fp16x3,
           launch_on_hopper<launch_fp16x3>}}),
     rows_of<float_rung, tf32_kernels, plan_tf32>(tf32, needs<hopper, boxes, boxes_along_k, tiles>,
-                                                 is_at<precision::tf32>, launch_on_hopper<launch_tf32>),
+                                                 is_at<precision::tf32>, launch_on_hopper<launch_tf32<>>),
     rows_of<float_rung, skinny_tf32_kernels, plan_skinny_tf32>(
         tf32, needs<hopper, no_batch, boxes, boxes_along_k, short_side>, is_at<precision::tf32>,
         launch_on_hopper<launch_skinny_tf32>),
