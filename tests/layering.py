@@ -35,7 +35,7 @@ LAYERS = [
           [STANDARD, CUDA_RUNTIME, PUBLIC, r"kernels/device/(launch\.hpp|ptx/(store|sync)\.cuh)"]),
     Layer(r"include/heddle/.+", [STANDARD, CUDA_RUNTIME, r"heddle/[^/]+\.hpp"]),
     Layer(r"kernels/device/ptx/.+", [STANDARD, CUDA_DEVICE, r"kernels/device/ptx/.+"]),
-    Layer(r"kernels/device/layout\.hpp", [STANDARD, r"heddle/view\.hpp"]),
+    Layer(r"kernels/device/layout\.hpp", [STANDARD, r"heddle/view\.hpp", PURE_DEVICE]),
     Layer(r"kernels/device/.+", [STANDARD, CUDA_DEVICE, r"heddle/(types|image|error|device)\.hpp", r"kernels/device/.+"]),
     Layer(r"kernels/frame/.+", [STANDARD, CUDA_DEVICE, r"heddle/(types|error|device|matmul)\.hpp", r"kernels/(device|frame)/.+"]),
     Layer(r"kernels/(?P<op>[^/]+)/launch\.hpp", [STANDARD, CUDA_RUNTIME, PUBLIC, r"kernels/{op}/.+\.hpp", r"kernels/(device|frame)/.+\.hpp"]),
