@@ -119,7 +119,8 @@ __device__ void store_by_packets_or_elements(const product<In, Out>& p, const ma
                                              std::int64_t row, std::int64_t col, Sum sum) {
     using packet = vector<Out, 4>;
     constexpr int across = in_packets ? length / 4 : length, quarter = lines / 4;
-    constexpr int groups = lines * length / 4 / threads, together = 4;  // these wait for C together
+    constexpr int groups = lines * length / 4 / threads;
+    constexpr int together = in_packets ? 4 : 2;  // these wait for C together
     static_assert(groups % together == 0);
     constexpr int line_step = in_packets ? 0 : quarter, step = in_packets ? 1 : 0;  // between a thread's four
     constexpr int down = along_n ? line_step : step, right = along_n ? step : line_step;
