@@ -30,22 +30,16 @@ constexpr bool is_named(std::string_view kernel, std::string_view asked) {
            (asked.empty() || kernel.size() == asked.size() || kernel[asked.size()] == ' ');
 }
 
-/// The enumerators of a table, in its order, each once.
+/// The enumerators of a table, in its order, each once: rows of one rung stand together.
 template <const auto& table>
 inline constexpr auto ids_of = [] {
-    constexpr auto is_first = [](std::size_t i) {
-        return std::ranges::none_of(table.begin(), table.begin() + i,
-                                    [i](const auto& row) { return row.id == table[i].id; });
+    constexpr auto each_once = [] {
+        std::array<decltype(table[0].id), table.size()> ids{};
+        std::ranges::transform(table, ids.begin(), [](const auto& row) { return row.id; });
+        return std::pair(ids, std::ranges::unique(ids).begin() - ids.begin());
     };
-    constexpr std::size_t count = [=] {
-        std::size_t result = 0;
-        for (std::size_t i = 0; i < table.size(); ++i) result += is_first(i) ? 1 : 0;
-        return result;
-    }();
-    std::array<decltype(table[0].id), count> ids{};
-    auto next = ids.begin();
-    for (std::size_t i = 0; i < table.size(); ++i)
-        if (is_first(i)) *next++ = table[i].id;
+    std::array<decltype(table[0].id), static_cast<std::size_t>(each_once().second)> ids{};
+    std::ranges::copy_n(each_once().first.begin(), ids.size(), ids.begin());
     return ids;
 }();
 

@@ -15,6 +15,9 @@
 namespace heddle::detail {
 namespace {
 
+template <class In, class Out>
+using conv_arguments = kernels::conv::arguments<In, Out>;
+
 /// Neighbouring channels of all pixels of a tensor that lies as a matrix does. Of one pixel no stride counts.
 template <class T>
 matrix_view<T> channels_of(const tensor_view<T>& t, std::int64_t first, std::int64_t count) {
@@ -34,9 +37,9 @@ matmul_epilogue<Out> for_channels(const kernels::conv::epilogue<Out>& e, std::in
 
 /// Some images of a convolution.
 template <class In, class Out>
-kernels::conv::arguments<In, Out> images_of(const kernels::conv::arguments<In, Out>& all, std::int64_t first,
-                                            std::int64_t count) {
-    kernels::conv::arguments<In, Out> part = all;
+conv_arguments<In, Out> images_of(const conv_arguments<In, Out>& all, std::int64_t first,
+                                  std::int64_t count) {
+    conv_arguments<In, Out> part = all;
     const auto take = [=](auto& tensor) {
         if (tensor.data == nullptr) return;
         tensor.data += first * tensor.image_stride;
@@ -52,7 +55,7 @@ kernels::conv::arguments<In, Out> images_of(const kernels::conv::arguments<In, O
 template <class In, class Sum, class Out>
 class group_products {
   public:
-    group_products(const kernels::conv::plan& plan, const kernels::conv::arguments<In, Out>& a,
+    group_products(const kernels::conv::plan& plan, const conv_arguments<In, Out>& a,
                    const device_traits& device)
         : plan_(plan), options_{.scratch = scratch::none, .precision = plan.precision} {
         if (!plan.has_sums) {
@@ -72,7 +75,7 @@ class group_products {
         planned_ = plan_matmul<In, Sum>(problem, device, options_);
     }
 
-    void enqueue(const kernels::conv::arguments<In, Out>& a, cudaStream_t stream) const {
+    void enqueue(const conv_arguments<In, Out>& a, cudaStream_t stream) const {
         for (std::int64_t group = 0; group < a.geometry.groups; ++group) {
             if (plan_.copies) kernels::conv::launch_lay_out(plan_, a, group, windows_of(a), stream);
             launch(planned_, product_of(a, group), stream);
@@ -81,15 +84,12 @@ class group_products {
     }
 
   private:
-    In* windows_of(const kernels::conv::arguments<In, Out>& a) const {
-        return reinterpret_cast<In*>(a.scratch);
-    }
-    float* sums_of(const kernels::conv::arguments<In, Out>& a) const {
+    In* windows_of(const conv_arguments<In, Out>& a) const { return reinterpret_cast<In*>(a.scratch); }
+    float* sums_of(const conv_arguments<In, Out>& a) const {
         return reinterpret_cast<float*>(a.scratch + plan_.sums);
     }
 
-    kernels::matmul::product<In, Sum> product_of(const kernels::conv::arguments<In, Out>& a,
-                                                 std::int64_t group) const {
+    kernels::matmul::product<In, Sum> product_of(const conv_arguments<In, Out>& a, std::int64_t group) const {
         const std::int64_t pixels = a.output.count * a.output.height * a.output.width,
                            outputs = a.filters.outputs / a.geometry.groups, first = group * outputs,
                            depth = a.filters.height * a.filters.width * a.filters.channels;
@@ -116,8 +116,7 @@ class group_products {
 
 /// All products are planned before anything is enqueued.
 template <class Sum, class In, class Out>
-void run_parts(const kernels::conv::plan& plan, const kernels::conv::arguments<In, Out>& a,
-               cudaStream_t stream) {
+void run_parts(const kernels::conv::plan& plan, const conv_arguments<In, Out>& a, cudaStream_t stream) {
     const stream_device device{cuda::stream_ref(stream)};
     const std::int64_t rest = a.output.count % plan.images, whole = a.output.count - rest;
     std::optional<group_products<In, Sum, Out>> of_whole, of_rest;
@@ -131,14 +130,12 @@ void run_parts(const kernels::conv::plan& plan, const kernels::conv::arguments<I
 }  // namespace
 
 template <class In, class Out>
-void launch_im2col(const kernels::conv::plan& plan, const kernels::conv::arguments<In, Out>& a,
-                   cudaStream_t stream) {
+void launch_im2col(const kernels::conv::plan& plan, const conv_arguments<In, Out>& a, cudaStream_t stream) {
     plan.has_sums ? run_parts<float>(plan, a, stream) : run_parts<Out>(plan, a, stream);
 }
 
-#define INSTANTIATE(Out, In)                                                                          \
-    template void launch_im2col(const kernels::conv::plan&, const kernels::conv::arguments<In, Out>&, \
-                                cudaStream_t);
+#define INSTANTIATE(Out, In) \
+    template void launch_im2col(const kernels::conv::plan&, const conv_arguments<In, Out>&, cudaStream_t);
 INSTANTIATE(float, float)
 INSTANTIATE(half, half)
 INSTANTIATE(float, half)

@@ -29,15 +29,16 @@ bool has_elements(const matrix_view<T>& m) {
     return m.rows != 0 && m.cols != 0;
 }
 
-/// All that linear_gradient() asks for without the memory of its operands.
+/// All that linear_gradient() asks for, with the memory of its operands or without.
 template <class T>
 void validate_call(const char* operation, const matrix_view<const T>& x, const matrix_view<const T>& weights,
                    const matrix_view<const T>& gradient, const matrix_view<T>& dx,
                    const matrix_view<float>& dweights, const vector_view<float>& dbias,
-                   const linear_gradient_options& options) {
+                   const linear_gradient_options& options, bool have_elements = false) {
     detail::linear_gradient_rungs<T>().require_known(operation, {"options", "algorithm"}, options.algorithm);
     detail::validate_choice(operation, product_options(options));
-    detail::validate_linear_gradient_shapes(operation, x, weights, gradient, dx, dweights, dbias, options);
+    detail::validate_linear_gradient(operation, x, weights, gradient, dx, dweights, dbias, options,
+                                     have_elements);
 }
 
 /// The problem of a valid call.
@@ -76,7 +77,8 @@ std::int64_t linear_workspace_bytes(matrix_view<const std::type_identity_t<T>> x
                                     cuda::stream_ref stream, const linear_options& options) {
     constexpr const char* operation = "linear_workspace_bytes";
     detail::validate_choice(operation, product_options(options));
-    detail::validate_linear_shapes(operation, x, weights, bias, y, options);
+    constexpr bool have_elements = false;
+    detail::validate_linear(operation, x, weights, bias, y, options, have_elements);
     matmul_problem problem = matmul_problem_of<T>(x, transposed(weights), y, product_options(options));
     problem.has_epilogue = bias.size > 0 || options.activation != matmul_activation::none;
     return matmul_workspace_bytes(problem, traits_of(device_of(stream)), options.algorithm);
@@ -139,8 +141,8 @@ void linear_gradient(matrix_view<const std::type_identity_t<T>> x,
                      const linear_gradient_options& options) {
     using detail::footprint_of;
     constexpr const char* operation = "linear_gradient";
-    validate_call(operation, x, weights, gradient, dx, dweights, dbias, options);
-    detail::validate_linear_gradient(operation, x, weights, gradient, dx, dweights, dbias, options);
+    constexpr bool have_elements = true;
+    validate_call(operation, x, weights, gradient, dx, dweights, dbias, options, have_elements);
     detail::validate_workspace(operation, options.workspace,
                                {{"x", footprint_of(x)},
                                 {"weights", footprint_of(weights)},

@@ -22,31 +22,21 @@ void validate_layer(const char* operation, const matrix_view<const T>& x,
     require(weights.cols == x.cols, operation, {"weights", "cols"}, weights.cols, "{} (x.cols)", x.cols);
 }
 
-/// What of heddle::linear's arguments counts without their memory.
+/// What heddle::linear and its CPU sibling ask of their arguments; without elements, what counts without their memory.
 template <class T>
-void validate_linear_shapes(const char* operation, const matrix_view<const T>& x,
-                            const matrix_view<const T>& weights, const vector_view<const T>& bias,
-                            const matrix_view<T>& y, const linear_options& options) {
+void validate_linear(const char* operation, const matrix_view<const T>& x,
+                     const matrix_view<const T>& weights, const vector_view<const T>& bias,
+                     const matrix_view<T>& y, const linear_options& options, bool have_elements = true) {
     validate_activation(operation, {"options", "activation"}, options.activation);
-    validate_layout(operation, "x", x);
-    validate_layout(operation, "weights", weights);
-    validate_layout(operation, "y", y);
+    validate(operation, "x", x, have_elements);
+    validate(operation, "weights", weights, have_elements);
+    validate(operation, "y", y, have_elements);
     validate_layer(operation, x, weights);
     validate_of_shape(operation, "y", y, x.rows, "x.rows", weights.rows, "weights.rows");
     require(bias.size == 0 || bias.size == weights.rows, operation, {"bias", "size"}, bias.size,
             "{} (weights.rows), or 0", weights.rows);
-}
-
-/// What heddle::linear and its CPU sibling ask of their arguments.
-template <class T>
-void validate_linear(const char* operation, const matrix_view<const T>& x,
-                     const matrix_view<const T>& weights, const vector_view<const T>& bias,
-                     const matrix_view<T>& y, const linear_options& options) {
-    validate_linear_shapes(operation, x, weights, bias, y, options);
-    validate(operation, "x", x);
-    validate(operation, "weights", weights);
+    if (!have_elements) return;
     validate(operation, "bias", bias);
-    validate(operation, "y", y);
     validate_disjoint(operation, "y", y, "x", x);
     validate_disjoint(operation, "y", y, "weights", weights);
     validate_disjoint(operation, "y", y, "bias", bias);
@@ -58,21 +48,21 @@ constexpr bool has_derivative_of_result(matmul_activation activation) {
     return activation == none || activation == relu || activation == sigmoid || activation == tanh;
 }
 
-/// What of heddle::linear_gradient's arguments counts without their memory.
+/// What heddle::linear_gradient and its CPU sibling ask of theirs, with elements or without.
 template <class T>
-void validate_linear_gradient_shapes(const char* operation, const matrix_view<const T>& x,
-                                     const matrix_view<const T>& weights,
-                                     const matrix_view<const T>& gradient, const matrix_view<T>& dx,
-                                     const matrix_view<float>& dweights, const vector_view<float>& dbias,
-                                     const linear_gradient_options& options) {
+void validate_linear_gradient(const char* operation, const matrix_view<const T>& x,
+                              const matrix_view<const T>& weights, const matrix_view<const T>& gradient,
+                              const matrix_view<T>& dx, const matrix_view<float>& dweights,
+                              const vector_view<float>& dbias, const linear_gradient_options& options,
+                              bool have_elements = true) {
     require(has_derivative_of_result(options.activation_of_x), operation, {"options", "activation_of_x"},
             static_cast<int>(options.activation_of_x),
             "none, relu, sigmoid or tanh: of others the derivative does not follow from the result");
-    validate_layout(operation, "x", x);
-    validate_layout(operation, "weights", weights);
-    validate_layout(operation, "gradient", gradient);
-    validate_layout(operation, "dx", dx);
-    validate_layout(operation, "dweights", dweights);
+    validate(operation, "x", x, have_elements);
+    validate(operation, "weights", weights, have_elements);
+    validate(operation, "gradient", gradient, have_elements);
+    validate(operation, "dx", dx, have_elements);
+    validate(operation, "dweights", dweights, have_elements);
     validate_layer(operation, x, weights);
     validate_of_shape(operation, "gradient", gradient, x.rows, "x.rows", weights.rows, "weights.rows");
     if (is_given(dx)) validate_of_shape(operation, "dx", dx, x.rows, "x.rows", x.cols, "x.cols");
@@ -81,20 +71,7 @@ void validate_linear_gradient_shapes(const char* operation, const matrix_view<co
                           "weights.cols");
     require(dbias.size == 0 || dbias.size == weights.rows, operation, {"dbias", "size"}, dbias.size,
             "{} (weights.rows), or 0", weights.rows);
-}
-
-/// What heddle::linear_gradient and its CPU sibling ask of theirs.
-template <class T>
-void validate_linear_gradient(const char* operation, const matrix_view<const T>& x,
-                              const matrix_view<const T>& weights, const matrix_view<const T>& gradient,
-                              const matrix_view<T>& dx, const matrix_view<float>& dweights,
-                              const vector_view<float>& dbias, const linear_gradient_options& options) {
-    validate_linear_gradient_shapes(operation, x, weights, gradient, dx, dweights, dbias, options);
-    validate(operation, "x", x);
-    validate(operation, "weights", weights);
-    validate(operation, "gradient", gradient);
-    validate(operation, "dx", dx);
-    validate(operation, "dweights", dweights);
+    if (!have_elements) return;
     validate(operation, "dbias", dbias);
     const auto validate_apart = [&](const char* name, const auto& output) {
         validate_disjoint(operation, name, output, "x", x);

@@ -12,6 +12,8 @@
 /// The way of a call, which products alone, in batches and in lists share: described, planned, launched.
 namespace heddle::detail {
 
+using kernels::matmul::batch_strides, kernels::matmul::product;
+
 static_assert(kernels::matmul::workspace_ticket_bytes == workspace_ticket_bytes);
 
 template <class Out>
@@ -38,8 +40,8 @@ kernels::frame::epilogue<Out> described(const matmul_epilogue<Out>& e) {
 
 /// A batch that shares B, and in which the rows of A, and those of C, are all one stride apart, is one product of all rows.
 template <class In, class Out>
-kernels::matmul::product<In, Out> joined(const kernels::matmul::product<In, Out>& p) {
-    const kernels::matmul::batch_strides& batch = p.batch;
+product<In, Out> joined(const product<In, Out>& p) {
+    const batch_strides& batch = p.batch;
     const std::int64_t rows = p.c.rows, a_step = rows == 1 ? batch.a : p.a.row_stride,
                        c_step = rows == 1 ? batch.c : p.c.row_stride;
     const bool is_one = batch.b == 0 && batch.a == rows * a_step && batch.c == rows * c_step;
@@ -47,7 +49,7 @@ kernels::matmul::product<In, Out> joined(const kernels::matmul::product<In, Out>
     if (batch.count <= 1 || batch.a == 0 || !is_one || overlaps ||
         batch.count > kernels::max_tensor_extent / rows)
         return p;
-    kernels::matmul::product<In, Out> result = p;
+    product<In, Out> result = p;
     result.a.rows = result.c.rows = batch.count * rows;
     result.a.row_stride = a_step;
     result.c.row_stride = c_step;
@@ -58,21 +60,20 @@ kernels::matmul::product<In, Out> joined(const kernels::matmul::product<In, Out>
 /// The product as kernels take it. Where nothing is multiplied or nothing counts, k is 0: then neither A and B nor an infinite
 /// alpha are read.
 template <class In, class Out>
-kernels::matmul::product<In, Out> described(matrix_view<const In> a, matrix_view<const In> b,
-                                            matrix_view<Out> c, const matmul_epilogue<Out>& epilogue,
-                                            const kernels::matmul::batch_strides& batch,
-                                            const matmul_options& options) {
+product<In, Out> described(matrix_view<const In> a, matrix_view<const In> b, matrix_view<Out> c,
+                           const matmul_epilogue<Out>& epilogue, const batch_strides& batch,
+                           const matmul_options& options) {
     if (options.alpha == 0) a.cols = b.rows = 0;
-    kernels::matmul::product<In, Out> result{a, b, c, a.cols == 0 ? 0 : options.alpha, options.beta};
+    product<In, Out> result{a, b, c, a.cols == 0 ? 0 : options.alpha, options.beta};
     result.epilogue = described(epilogue);
     if (batch.count != 1) result.batch = batch;  // else the only matrix has none after it
-    const kernels::matmul::product<In, Out> by_rows = is_row_major(c) ? result : transposed(result);
+    const product<In, Out> by_rows = is_row_major(c) ? result : transposed(result);
     const bool is_automatic = options.algorithm == matmul_algorithm::automatic && options.kernel.empty();
     return is_automatic ? joined(by_rows) : by_rows;
 }
 
 template <class In, class Out>
-matmul_problem problem_of(const kernels::matmul::product<In, Out>& p, const matmul_options& options) {
+matmul_problem problem_of(const product<In, Out>& p, const matmul_options& options) {
     return {.a = layout_of(p.a),
             .b = layout_of(p.b),
             .c = layout_of(p.c),
@@ -90,11 +91,9 @@ matmul_problem problem_of(const kernels::matmul::product<In, Out>& p, const matm
 
 /// All checks that need no device. Nothing where there is nothing to do.
 template <class In, class Out>
-std::optional<kernels::matmul::product<In, Out>> checked(matrix_view<const In> a, matrix_view<const In> b,
-                                                         matrix_view<Out> c,
-                                                         const matmul_epilogue<Out>& epilogue,
-                                                         const kernels::matmul::batch_strides& batch,
-                                                         const matmul_options& options) {
+std::optional<product<In, Out>> checked(matrix_view<const In> a, matrix_view<const In> b, matrix_view<Out> c,
+                                        const matmul_epilogue<Out>& epilogue, const batch_strides& batch,
+                                        const matmul_options& options) {
     validate_matmul<In, Out>("matmul", a, b, c, batch.count > 0);
     validate_choice("matmul", options);
     validate_epilogue(epilogue, c);
@@ -112,9 +111,8 @@ std::optional<kernels::matmul::product<In, Out>> checked(matrix_view<const In> a
 
 /// The product that the rung's launch takes: of copies, and turned, where the plan says so.
 template <class In, class Out>
-kernels::matmul::product<In, Out> arranged(const kernels::matmul::product<In, Out>& p,
-                                           const kernels::matmul::plan& plan, cudaStream_t stream) {
-    kernels::matmul::product<In, Out> result = p;
+product<In, Out> arranged(const product<In, Out>& p, const kernels::matmul::plan& plan, cudaStream_t stream) {
+    product<In, Out> result = p;
     if constexpr (HEDDLE_COMPILED_FOR_90 != 0)
         if (plan.copies != kernels::matmul::operand_copies{})
             result = kernels::matmul::launch_copies(plan, result, stream);
@@ -122,14 +120,13 @@ kernels::matmul::product<In, Out> arranged(const kernels::matmul::product<In, Ou
 }
 
 template <class In, class Out>
-void launch(const planned_matmul<In, Out>& planned, const kernels::matmul::product<In, Out>& p,
-            cudaStream_t stream) {
+void launch(const planned_matmul<In, Out>& planned, const product<In, Out>& p, cudaStream_t stream) {
     planned.rung->launch(planned.plan, arranged(p, planned.plan, stream), stream);
 }
 
 /// Plans and launches a product that is valid.
 template <class In, class Out>
-void run(kernels::matmul::product<In, Out> product, cuda::stream_ref stream, const matmul_options& options) {
+void run(product<In, Out> product, cuda::stream_ref stream, const matmul_options& options) {
     const stream_device device(stream);
     const auto [chosen, workspace] = plan_with_workspace("matmul", options, stream, [&](bool has_scratch) {
         matmul_problem problem = problem_of(product, options);
@@ -142,8 +139,8 @@ void run(kernels::matmul::product<In, Out> product, cuda::stream_ref stream, con
 
 template <class In, class Out>
 void run(matrix_view<const In> a, matrix_view<const In> b, matrix_view<Out> c,
-         const matmul_epilogue<Out>& epilogue, const kernels::matmul::batch_strides& batch,
-         cuda::stream_ref stream, const matmul_options& options) {
+         const matmul_epilogue<Out>& epilogue, const batch_strides& batch, cuda::stream_ref stream,
+         const matmul_options& options) {
     if (const auto product = checked<In, Out>(a, b, c, epilogue, batch, options))
         run(*product, stream, options);
 }

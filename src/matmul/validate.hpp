@@ -53,12 +53,9 @@ void validate(const char* operation, const char* name, const batch_view<T>& batc
 template <class In, class Out>
 void validate_matmul(const char* operation, const matrix_view<const In>& a, const matrix_view<const In>& b,
                      const matrix_view<Out>& c, bool have_elements = true) {
-    const auto validate_view = [&](const char* name, const auto& m) {
-        have_elements ? validate(operation, name, m) : validate_layout(operation, name, m);
-    };
-    validate_view("a", a);
-    validate_view("b", b);
-    validate_view("c", c);
+    validate(operation, "a", a, have_elements);
+    validate(operation, "b", b, have_elements);
+    validate(operation, "c", c, have_elements);
     require(b.rows == a.cols, operation, {"b", "rows"}, b.rows, "{} (a.cols)", a.cols);
     require(c.rows == a.rows, operation, {"c", "rows"}, c.rows, "{} (a.rows)", a.rows);
     require(c.cols == b.cols, operation, {"c", "cols"}, c.cols, "{} (b.cols)", b.cols);
