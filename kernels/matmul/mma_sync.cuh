@@ -227,7 +227,7 @@ __global__ void __launch_bounds__(tile::threads, tile::blocks)
     if (p.beta != 0) prefetch_tile<tile::threads, tile::m, tile::n, true>(c, row, col);
 
     float sums[tile::parts_m][2 * tile::parts_n][4] = {};
-    in_orders(a_k_major, b_k_major, [&]<bool a_major, bool b_major>() {
+    with_orders(a_k_major, b_k_major, [&]<bool a_major, bool b_major>() {
         multiply<tile, in_packets, a_major, b_major>(storage, a, b, row, col, p.a.cols, sums);
     });
 

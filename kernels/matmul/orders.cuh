@@ -3,19 +3,10 @@
 /// How A and B lie, of which loops along k are made: a value becomes a constant.
 namespace heddle::kernels::matmul {
 
-/// Calls function.operator()<a_k_major, b_k_major>().
+/// Calls function.operator()<a_k_major, b_k_major>(), where the function may be called.
+#pragma nv_exec_check_disable
 template <class Function>
-void with_orders(bool a_k_major, bool b_k_major, Function function) {
-    if (a_k_major)
-        b_k_major ? function.template operator()<true, true>() : function.template operator()<true, false>();
-    else
-        b_k_major ? function.template operator()<false, true>()
-                  : function.template operator()<false, false>();
-}
-
-/// The same on the device.
-template <class Function>
-__device__ void in_orders(bool a_k_major, bool b_k_major, Function function) {
+__host__ __device__ void with_orders(bool a_k_major, bool b_k_major, Function function) {
     if (a_k_major)
         b_k_major ? function.template operator()<true, true>() : function.template operator()<true, false>();
     else
@@ -24,7 +15,7 @@ __device__ void in_orders(bool a_k_major, bool b_k_major, Function function) {
 }
 template <class Product, class Function>
 __device__ void in_order_of(const Product& p, Function function) {
-    in_orders(p.a_k_major, p.b_k_major, function);
+    with_orders(p.a_k_major, p.b_k_major, function);
 }
 
 /// Calls function.operator()<k_major>(), on the device.
