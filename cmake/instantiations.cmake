@@ -1,9 +1,9 @@
 # heddle_instantiations(TARGET HEADER <header> TYPES <type>... FUNCTIONS <declaration>... [TOGETHER <name>] [PART <name>])
 #
 # Adds to TARGET a source file for each type, which instantiates the function templates that the header defines; in the
-# declarations, T is the type. What several types make the same stands once. TOGETHER: one file of that name for all types, where
-# they compile fast. PART: these functions have files of their own, where all of a type would take long. The files lie in the build
-# folder, and CMake writes them anew only where they change.
+# declarations, T is the type. TOGETHER: one file of that name for all types, where they compile fast.
+# PART: these functions have files of their own, where all of a type would take long. The files lie in the
+# build folder, and CMake writes them anew only where they change.
 function(heddle_instantiations target)
   cmake_parse_arguments(arg "" "HEADER;TOGETHER;PART" "TYPES;FUNCTIONS" ${ARGN})
   cmake_path(GET arg_HEADER PARENT_PATH folder)
@@ -25,10 +25,7 @@ function(heddle_instantiations target)
     endif()
     foreach(function IN LISTS arg_FUNCTIONS)
       string(REGEX REPLACE "([<, ])T([>,])" "\\1${type}\\2" declaration ${function})
-      string(FIND "${instantiations_${name}}" "template ${declaration};" place)
-      if(place EQUAL -1)
-        string(APPEND instantiations_${name} "template ${declaration};\n")
-      endif()
+      string(APPEND instantiations_${name} "template ${declaration};\n")
     endforeach()
   endforeach()
 
