@@ -69,6 +69,12 @@ __device__ T apply(const Function& function, const T (&x)[inputs]) {
         return function(x[0], x[1], x[2]);
 }
 
+/// Calls compute(function). Functions that share a kernel have an overload, which finds the one that is asked for.
+template <class Function, class Compute>
+__device__ void with_function(const Function& function, Compute compute) {
+    compute(function);
+}
+
 template <class T>
 struct alignas(elementwise_tile::packet_bytes) elementwise_packet {
     static constexpr int size = elementwise_tile::packet_bytes / sizeof(T);
@@ -146,12 +152,14 @@ __global__ void __launch_bounds__(threads, elementwise_tile::min_blocks_per_sm<T
             else
                 x[i] = packet_at(from[i]);
         packet result;
+        with_function(function, [&](const auto& f) {
 #pragma unroll
-        for (int e = 0; e < packet::size; ++e) {
+            for (int e = 0; e < packet::size; ++e) {
 #pragma unroll
-            for (int i = 0; i < inputs; ++i) elements[i] = fills(i) ? filling[i] : x[i].elements[e];
-            result.elements[e] = apply(function, elements);
-        }
+                for (int i = 0; i < inputs; ++i) elements[i] = fills(i) ? filling[i] : x[i].elements[e];
+                result.elements[e] = apply(f, elements);
+            }
+        });
         kernels::ptx::store(reinterpret_cast<packet*>(to), result);
     } else {  // a packet that crosses an end of the row
         const int end = static_cast<int>(::min(std::int64_t{packet::size}, a.out.cols - col));
@@ -159,7 +167,7 @@ __global__ void __launch_bounds__(threads, elementwise_tile::min_blocks_per_sm<T
         for (int e = col < 0 ? lead : 0; e < end; ++e) {
 #pragma unroll
             for (int i = 0; i < inputs; ++i) elements[i] = from[i][fills(i) ? 0 : e];
-            to[e] = apply(function, elements);
+            with_function(function, [&](const auto& f) { to[e] = apply(f, elements); });
         }
     }
 }
@@ -178,20 +186,25 @@ __global__ void __launch_bounds__(elementwise_tile::threads,
     const std::int64_t row = (is_down ? rows * size : rows) + threadIdx.y;
     const std::int64_t col = (is_down ? cols : cols * size) + threadIdx.x;
     if (row >= a.out.rows || col >= a.out.cols) return;
-    const std::int64_t left = is_down ? a.out.rows - row : a.out.cols - col;
+    const auto left =
+        static_cast<int>(::min(is_down ? a.out.rows - row : a.out.cols - col, std::int64_t{size} * step));
+    // The first stands in for those that are not there: loads behind conditions would wait for one another.
     const auto at = [=](const auto& m, int e) {
         return m.data + row * m.row_stride + col * m.col_stride +
-               e * step * (is_down ? m.row_stride : m.col_stride);
+               (e * step < left ? e * step : 0) * (is_down ? m.row_stride : m.col_stride);
     };
     T x[size][inputs];
 #pragma unroll
     for (int e = 0; e < size; ++e)
 #pragma unroll
-        for (int i = 0; i < inputs; ++i)
-            if (e * step < left) x[e][i] = *at(a.in[i], e);
+        for (int i = 0; i < inputs; ++i) x[e][i] = *at(a.in[i], e);
+    with_function(function, [&](const auto& f) {
+#pragma unroll
+        for (int e = 0; e < size; ++e) x[e][0] = apply(f, x[e]);
+    });
 #pragma unroll
     for (int e = 0; e < size; ++e)
-        if (e * step < left) *at(a.out, e) = apply(function, x[e]);
+        if (e * step < left) *at(a.out, e) = x[e][0];
 }
 
 /// Whether an input's contiguous elements are those of a column. A broadcast row is contiguous along the output's rows.
@@ -234,6 +247,14 @@ __global__ void __launch_bounds__(elementwise_tile::threads,
         for (int e = 0; e < size; ++e)
             x[e][i] = from[::min(line(e), last_line) * line_stride + ::min(along(e), last) * stride];
     }
+    // A function of one input need not wait for the exchange, after which the addresses take registers.
+    const auto compute = [&] {
+        with_function(function, [&](const auto& f) {
+#pragma unroll
+            for (int e = 0; e < size; ++e) x[e][0] = apply(f, x[e]);
+        });
+    };
+    if constexpr (inputs == 1) compute();
 #pragma unroll
     for (int i = 0; i < inputs; ++i) {
         if (!lies_across(a.in[i])) continue;
@@ -244,11 +265,12 @@ __global__ void __launch_bounds__(elementwise_tile::threads,
         for (int e = 0; e < size; ++e) x[e][i] = tile[line(e) * pitch + along(e)];
         kernels::ptx::sync_threads();
     }
+    if constexpr (inputs > 1) compute();
     T* const to = a.out.data + row * a.out.row_stride + col * a.out.col_stride;
 #pragma unroll
     for (int e = 0; e < size; ++e)
         if (line(e) < rows && along(e) < cols)
-            to[line(e) * a.out.row_stride + along(e) * a.out.col_stride] = apply(function, x[e]);
+            to[line(e) * a.out.row_stride + along(e) * a.out.col_stride] = x[e][0];
 }
 
 /// How a call is distributed over blocks and threads.
@@ -304,32 +326,37 @@ inline elementwise_plan plan_transform(const elementwise_facts& problem, std::in
                                                                      : elementwise_way::packets);
 }
 
+/// By a plan for packets. Functions that share kernels may have an overload.
+template <bool is_mixed, class T, int inputs, class Function>
+void launch_packets(const kernels::launch_config& config, const Function& function,
+                    const elementwise_operands<T, inputs>& a, int lead) {
+    using tile = elementwise_tile;
+    auto* kernel = transform_packets<tile::threads, is_mixed, T, inputs, Function>;
+    if constexpr (inputs > 1 && !is_mixed)
+        if (config.threads.x * config.threads.y == tile::wide_threads)
+            kernel = transform_packets<tile::wide_threads, false, T, inputs, Function>;
+    kernels::launch(config, kernel, function, a, lead);
+}
+
 /// Takes operands as prepare_elementwise() leaves them, none of them empty, and their plan.
 template <class T, int inputs, class Function>
 void launch_transform(const elementwise_plan& plan, Function function, std::span<const operand> operands,
                       cudaStream_t stream) {
-    using tile = elementwise_tile;
     const elementwise_operands<T, inputs> a(operands);
     const kernels::launch_config config{.blocks = plan.blocks, .threads = plan.threads, .stream = stream};
     switch (plan.way) {
-        case elementwise_way::tiles:
-            return kernels::launch(config, transform_tiles<T, inputs, Function>, function, a);
+        case elementwise_way::packets:
+            return launch_packets<false>(config, function, a, plan.lead);
+        case elementwise_way::mixed_packets:
+            if constexpr (inputs > 1 || sizeof(T) <= 2) launch_packets<true>(config, function, a, plan.lead);
+            return;
         case elementwise_way::along_rows:
         case elementwise_way::down_columns:
             return kernels::launch(config, transform_elements<T, inputs, Function>, function, a,
                                    plan.way == elementwise_way::down_columns);
-        case elementwise_way::packets:
-        case elementwise_way::mixed_packets:
-            break;
+        case elementwise_way::tiles:
+            return kernels::launch(config, transform_tiles<T, inputs, Function>, function, a);
     }
-    auto* kernel = transform_packets<tile::threads, false, T, inputs, Function>;
-    if constexpr (inputs > 1)
-        if (plan.threads.x * plan.threads.y == tile::wide_threads)
-            kernel = transform_packets<tile::wide_threads, false, T, inputs, Function>;
-    if constexpr (inputs > 1 || sizeof(T) <= 2)
-        if (plan.way == elementwise_way::mixed_packets)
-            kernel = transform_packets<tile::threads, true, T, inputs, Function>;
-    kernels::launch(config, kernel, function, a, plan.lead);
 }
 
 /// Whether two wide blocks of the function fill an SM.
@@ -381,9 +408,9 @@ struct transformed {
 /// transform<T>(function, x[, y[, z]], output, stream): output = function(x[, y[, z]]), element by element.
 ///
 /// `function` is copied to the device. It is an extended __device__ lambda, or an object with a const __device__
-/// operator(). It takes one to three T and returns one. T is any trivially copyable and default-constructible type of
-/// 1, 2, 4, 8 or 16 bytes that is aligned to its size. Shapes, aliasing, stream behaviour and errors are those of
-/// heddle::add.
+/// operator(). It takes one to three T and returns one. It has no effects: near the ends of rows it may be called more than
+/// once for an element. T is any trivially copyable and default-constructible type of 1, 2, 4, 8 or 16 bytes that is
+/// aligned to its size. Shapes, aliasing, stream behaviour and errors are those of heddle::add.
 template <class T>
 inline constexpr detail::overloaded<detail::transformed<T, vector_view>, detail::transformed<T, matrix_view>>
     transform{};

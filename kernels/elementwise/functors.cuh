@@ -1,7 +1,7 @@
 #pragma once
 
 #include "kernels/device/activation.cuh"
-#include "kernels/elementwise/launch.hpp"
+#include <heddle/elementwise.hpp>
 #include <heddle/types.hpp>
 
 namespace heddle::kernels::elementwise {
@@ -12,6 +12,7 @@ __device__ compute_type<T> widen(T x) {
 }
 
 struct add {
+    static constexpr auto operation = elementwise_operation::add;
     static constexpr int inputs = 2;
     template <class T>
     __device__ T operator()(T x, T y) const {
@@ -20,6 +21,7 @@ struct add {
 };
 
 struct subtract {
+    static constexpr auto operation = elementwise_operation::subtract;
     static constexpr int inputs = 2;
     template <class T>
     __device__ T operator()(T x, T y) const {
@@ -28,6 +30,7 @@ struct subtract {
 };
 
 struct multiply {
+    static constexpr auto operation = elementwise_operation::multiply;
     static constexpr int inputs = 2;
     template <class T>
     __device__ T operator()(T x, T y) const {
@@ -37,6 +40,7 @@ struct multiply {
 
 template <class C>
 struct scale {
+    static constexpr auto operation = elementwise_operation::scale;
     static constexpr int inputs = 1;
     C alpha;
     template <class T>
@@ -47,6 +51,7 @@ struct scale {
 
 template <class C>
 struct axpy {
+    static constexpr auto operation = elementwise_operation::axpy;
     static constexpr int inputs = 2;
     C alpha;
     template <class T>
@@ -56,6 +61,7 @@ struct axpy {
 };
 
 struct fused_multiply_add {
+    static constexpr auto operation = elementwise_operation::fused_multiply_add;
     static constexpr int inputs = 3;
     template <class T>
     __device__ T operator()(T x, T y, T z) const {
@@ -65,6 +71,7 @@ struct fused_multiply_add {
 
 template <class C>
 struct clamp {
+    static constexpr auto operation = elementwise_operation::clamp;
     static constexpr int inputs = 1;
     C low, high;
     template <class T>
@@ -75,6 +82,7 @@ struct clamp {
 };
 
 struct abs {
+    static constexpr auto operation = elementwise_operation::abs;
     static constexpr int inputs = 1;
     template <class T>
     __device__ T operator()(T x) const {
@@ -83,6 +91,7 @@ struct abs {
 };
 
 struct exp {
+    static constexpr auto operation = elementwise_operation::exp;
     static constexpr int inputs = 1;
     template <class T>
     __device__ T operator()(T x) const {
@@ -91,6 +100,7 @@ struct exp {
 };
 
 struct sigmoid {
+    static constexpr auto operation = elementwise_operation::sigmoid;
     static constexpr int inputs = 1;
     template <class T>
     __device__ T operator()(T x) const {
@@ -99,6 +109,7 @@ struct sigmoid {
 };
 
 struct tanh {
+    static constexpr auto operation = elementwise_operation::tanh;
     static constexpr int inputs = 1;
     template <class T>
     __device__ T operator()(T x) const {
@@ -107,6 +118,7 @@ struct tanh {
 };
 
 struct relu {
+    static constexpr auto operation = elementwise_operation::relu;
     static constexpr int inputs = 1;
     template <class T>
     __device__ T operator()(T x) const {
@@ -115,6 +127,7 @@ struct relu {
 };
 
 struct gelu {
+    static constexpr auto operation = elementwise_operation::gelu;
     static constexpr int inputs = 1;
     template <class T>
     __device__ T operator()(T x) const {
@@ -123,6 +136,7 @@ struct gelu {
 };
 
 struct gelu_tanh {
+    static constexpr auto operation = elementwise_operation::gelu_tanh;
     static constexpr int inputs = 1;
     template <class T>
     __device__ T operator()(T x) const {
@@ -131,6 +145,7 @@ struct gelu_tanh {
 };
 
 struct silu {
+    static constexpr auto operation = elementwise_operation::silu;
     static constexpr int inputs = 1;
     template <class T>
     __device__ T operator()(T x) const {
@@ -139,6 +154,7 @@ struct silu {
 };
 
 struct sigmoid_derivative {
+    static constexpr auto operation = elementwise_operation::sigmoid_derivative;
     static constexpr int inputs = 1;
     template <class T>
     __device__ T operator()(T x) const {
@@ -148,6 +164,7 @@ struct sigmoid_derivative {
 
 /// 1 - tanh^2 without its cancellation: 4 times the slope of logistic(2 x).
 struct tanh_derivative {
+    static constexpr auto operation = elementwise_operation::tanh_derivative;
     static constexpr int inputs = 1;
     template <class T>
     __device__ T operator()(T x) const {
@@ -156,6 +173,7 @@ struct tanh_derivative {
 };
 
 struct relu_derivative {
+    static constexpr auto operation = elementwise_operation::relu_derivative;
     static constexpr int inputs = 1;
     template <class T>
     __device__ T operator()(T value) const {
@@ -165,6 +183,7 @@ struct relu_derivative {
 };
 
 struct gelu_derivative {
+    static constexpr auto operation = elementwise_operation::gelu_derivative;
     static constexpr int inputs = 1;
     template <class T>
     __device__ T operator()(T value) const {
@@ -179,6 +198,7 @@ struct gelu_derivative {
 };
 
 struct gelu_tanh_derivative {
+    static constexpr auto operation = elementwise_operation::gelu_tanh_derivative;
     static constexpr int inputs = 1;
     template <class T>
     __device__ T operator()(T value) const {
@@ -190,6 +210,7 @@ struct gelu_tanh_derivative {
 };
 
 struct silu_derivative {
+    static constexpr auto operation = elementwise_operation::silu_derivative;
     static constexpr int inputs = 1;
     template <class T>
     __device__ T operator()(T value) const {
@@ -198,72 +219,5 @@ struct silu_derivative {
         return static_cast<T>(s + weighted(x, slope));
     }
 };
-
-template <class T, class Visitor>
-void visit_operation(const arguments& a, Visitor visitor) {
-    using compute = compute_type<T>;
-    const auto visit = [&](auto functor) { visitor.template operator()<T>(functor); };
-    const auto p = static_cast<compute>(a.p);
-    const auto q = static_cast<compute>(a.q);
-    switch (a.operation) {
-        case elementwise_operation::add:
-            return visit(add{});
-        case elementwise_operation::subtract:
-            return visit(subtract{});
-        case elementwise_operation::multiply:
-            return visit(multiply{});
-        case elementwise_operation::scale:
-            return visit(scale<compute>{p});
-        case elementwise_operation::axpy:
-            return visit(axpy<compute>{p});
-        case elementwise_operation::fused_multiply_add:
-            return visit(fused_multiply_add{});
-        case elementwise_operation::clamp:
-            return visit(clamp<compute>{p, q});
-        case elementwise_operation::abs:
-            return visit(abs{});
-        case elementwise_operation::exp:
-            return visit(exp{});
-        case elementwise_operation::sigmoid:
-            return visit(sigmoid{});
-        case elementwise_operation::tanh:
-            return visit(tanh{});
-        case elementwise_operation::relu:
-            return visit(relu{});
-        case elementwise_operation::gelu:
-            return visit(gelu{});
-        case elementwise_operation::gelu_tanh:
-            return visit(gelu_tanh{});
-        case elementwise_operation::silu:
-            return visit(silu{});
-        case elementwise_operation::sigmoid_derivative:
-            return visit(sigmoid_derivative{});
-        case elementwise_operation::tanh_derivative:
-            return visit(tanh_derivative{});
-        case elementwise_operation::relu_derivative:
-            return visit(relu_derivative{});
-        case elementwise_operation::gelu_derivative:
-            return visit(gelu_derivative{});
-        case elementwise_operation::gelu_tanh_derivative:
-            return visit(gelu_tanh_derivative{});
-        case elementwise_operation::silu_derivative:
-            return visit(silu_derivative{});
-    }
-}
-
-/// Calls visitor.operator()<T>(functor) for the call's type and operation.
-template <class Visitor>
-void visit(const arguments& a, Visitor visitor) {
-    switch (a.type) {
-        case element_type::f32:
-            return visit_operation<float>(a, visitor);
-        case element_type::f64:
-            return visit_operation<double>(a, visitor);
-        case element_type::f16:
-            return visit_operation<half>(a, visitor);
-        case element_type::bf16:
-            return visit_operation<bfloat16>(a, visitor);
-    }
-}
 
 }  // namespace heddle::kernels::elementwise

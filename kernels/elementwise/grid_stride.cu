@@ -5,7 +5,7 @@
 // faster than `naive` all the same. Any shape, any strides.
 
 #include "kernels/device/launch.hpp"
-#include "kernels/elementwise/functors.cuh"
+#include "kernels/elementwise/any_of.cuh"
 #include <heddle/elementwise.cuh>
 
 #include <algorithm>
@@ -18,9 +18,9 @@ struct tile {
     static constexpr int blocks_per_sm = 8;
 };
 
-template <class T, int inputs, class Functor>
-__global__ void __launch_bounds__(tile::threads)
-    grid_stride(Functor functor, detail::elementwise_operands<T, inputs> a) {
+template <class T, int inputs, class Function>
+__global__ void __launch_bounds__(tile::threads, tile::blocks_per_sm)
+    grid_stride(Function function, detail::elementwise_operands<T, inputs> a) {
     const std::int64_t first_col = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
     const std::int64_t first_row = std::int64_t{blockIdx.y} * blockDim.y + threadIdx.y;
     const std::int64_t col_step = std::int64_t{gridDim.x} * blockDim.x;
@@ -33,7 +33,9 @@ __global__ void __launch_bounds__(tile::threads)
             T x[inputs];
             for (int k = 0; k < inputs; ++k)
                 x[k] = a.in[k].data[row * a.in[k].row_stride + col * a.in[k].col_stride];
-            a.out.data[row * a.out.row_stride + col * a.out.col_stride] = detail::apply(functor, x);
+            with_function(function, [&](const auto& f) {
+                a.out.data[row * a.out.row_stride + col * a.out.col_stride] = detail::apply(f, x);
+            });
         }
     }
 }
@@ -53,10 +55,10 @@ plan plan_grid_stride(const elementwise_facts& problem, const device_traits& dev
 }
 
 void launch_grid_stride(const plan& plan, const arguments& arguments, cudaStream_t stream) {
-    visit(arguments, [&]<class T, class Functor>(Functor functor) {
-        const detail::elementwise_operands<T, Functor::inputs> operands(arguments.operands);
+    visit(arguments, [&]<class T, class Function>(Function function) {
+        const detail::elementwise_operands<T, Function::inputs> operands(arguments.operands);
         launch({.blocks = plan.blocks, .threads = plan.threads, .stream = stream},
-               grid_stride<T, Functor::inputs, Functor>, functor, operands);
+               grid_stride<T, Function::inputs, Function>, function, operands);
     });
 }
 

@@ -5,7 +5,7 @@
 // elements. Any shape, any strides.
 
 #include "kernels/device/launch.hpp"
-#include "kernels/elementwise/functors.cuh"
+#include "kernels/elementwise/any_of.cuh"
 #include <heddle/elementwise.cuh>
 
 namespace heddle::kernels::elementwise {
@@ -36,10 +36,13 @@ plan plan_naive(const elementwise_facts& problem, const device_traits&) {
 }
 
 void launch_naive(const plan& plan, const arguments& arguments, cudaStream_t stream) {
-    visit(arguments, [&]<class T, class Functor>(Functor functor) {
-        const detail::elementwise_operands<T, Functor::inputs> operands(arguments.operands);
-        launch({.blocks = plan.blocks, .threads = plan.threads, .stream = stream},
-               naive<T, Functor::inputs, Functor>, functor, operands);
+    // Each function has a kernel: to find one of several would be much beside what a thread does for one element.
+    visit(arguments, [&]<class T, class Functions>(Functions functions) {
+        const detail::elementwise_operands<T, Functions::inputs> operands(arguments.operands);
+        with_function_alone(functions, [&]<class Functor>(Functor functor) {
+            launch({.blocks = plan.blocks, .threads = plan.threads, .stream = stream},
+                   naive<T, Functor::inputs, Functor>, functor, operands);
+        });
     });
 }
 

@@ -12,10 +12,19 @@
 // is slower so. Any shape, any strides. What limits it is DRAM itself, and sectors that are used in part where elements
 // have gaps.
 
-#include "kernels/elementwise/functors.cuh"
+#include "kernels/elementwise/any_of.cuh"
 #include <heddle/elementwise.cuh>
 
 namespace heddle::kernels::elementwise {
+
+/// In packets the exponentials are bound by instructions: to find one of several would cost time, where it costs none beside
+/// loads. So each has a kernel.
+template <bool is_mixed, class T, class... Others>
+void launch_packets(const launch_config& config, const any_of<T, exp, Others...>& any,
+                    const detail::elementwise_operands<T, 1>& a, int lead) {
+    with_function_alone(any,
+                        [&](auto function) { detail::launch_packets<is_mixed>(config, function, a, lead); });
+}
 
 plan plan_vectorized(const elementwise_facts& problem, const device_traits&) {
     using tile = detail::elementwise_tile;
@@ -27,8 +36,8 @@ plan plan_vectorized(const elementwise_facts& problem, const device_traits&) {
 
 void launch_vectorized(const plan& plan, const arguments& arguments, cudaStream_t stream) {
     const detail::elementwise_plan shared{plan.blocks, plan.threads, plan.way, plan.lead};
-    visit(arguments, [&]<class T, class Functor>(Functor functor) {
-        detail::launch_transform<T, Functor::inputs>(shared, functor, arguments.operands, stream);
+    visit(arguments, [&]<class T, class Function>(Function function) {
+        detail::launch_transform<T, Function::inputs>(shared, function, arguments.operands, stream);
     });
 }
 
