@@ -21,7 +21,7 @@ __device__ T block_reduce(T value, Operation operation) {
     if (lane == 0) of_warp[warp] = value;
     ptx::sync_threads();
     if (warp == 0) {
-        value = lane < blockDim.x / warp_size ? of_warp[lane] : Operation::template identity<T>();
+        value = lane < blockDim.x / warp_size ? of_warp[lane] : operation.template identity<T>();
         value = warp_reduce(value, operation);
     }
     return value;

@@ -8,8 +8,8 @@
 // only two loads a thread. Any stride.
 
 #include "kernels/device/ptx/sync.cuh"
+#include "kernels/reduce/families.cuh"
 #include "kernels/reduce/levels.hpp"
-#include "kernels/reduce/operations.cuh"
 
 namespace heddle::kernels::reduce {
 namespace {
@@ -22,22 +22,25 @@ struct tile {
 };
 
 template <class Operation, class T, class Result>
-__global__ void __launch_bounds__(tile::threads) first_add_on_load(vector_view<const T> x, Result* partials) {
+__global__ void __launch_bounds__(tile::threads)
+    first_add_on_load(Operation operation, vector_view<const T> x, Result* partials) {
     __shared__ Result values[tile::threads];
     const int thread = static_cast<int>(threadIdx.x);
     const std::int64_t i = std::int64_t{blockIdx.x} * tile::elements + thread;
     const auto element = [&](std::int64_t index) {
         return index < x.size ? static_cast<Result>(x.data[index * x.stride])
-                              : Operation::template identity<Result>();
+                              : operation.template identity<Result>();
     };
 
-    values[thread] = Operation{}(element(i), element(i + tile::threads));
-    ptx::sync_threads();
-
-    for (int step = tile::threads / 2; step > 0; step /= 2) {
-        if (thread < step) values[thread] = Operation{}(values[thread], values[thread + step]);
+    with_operation(operation, [&](auto asked) {
+        values[thread] = asked(element(i), element(i + tile::threads));
         ptx::sync_threads();
-    }
+
+        for (int step = tile::threads / 2; step > 0; step /= 2) {
+            if (thread < step) values[thread] = asked(values[thread], values[thread + step]);
+            ptx::sync_threads();
+        }
+    });
 
     if (thread == 0) partials[blockIdx.x] = values[0];
 }
@@ -52,8 +55,11 @@ template <class Operation, class T>
 void launch_first_add_on_load(const plan& plan, const arguments<Operation, T>& arguments,
                               cudaStream_t stream) {
     using result = result_type<Operation, T>;
-    launch_levels(plan, first_add_on_load<Operation, T, result>, first_add_on_load<Operation, result, result>,
-                  arguments.x, static_cast<result*>(arguments.partials), arguments.result, stream);
+    const auto operation = on_all_rungs<Operation>();
+    using family = std::remove_const_t<decltype(operation)>;
+    launch_levels(plan, operation, first_add_on_load<family, T, result>,
+                  first_add_on_load<family, result, result>, arguments.x,
+                  static_cast<result*>(arguments.partials), arguments.result, stream);
 }
 
 #define INSTANTIATE(Operation)                                                                              \

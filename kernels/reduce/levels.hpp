@@ -31,14 +31,15 @@ inline plan plan_levels(std::int64_t size, std::int64_t elements, std::int64_t t
 }
 
 /// Launches by plan_levels(): `first` on x, `next` on the values that the launch before left.
-template <class T, class Result>
-void launch_levels(const plan& plan, void (*first)(vector_view<const T>, Result*),
-                   void (*next)(vector_view<const Result>, Result*), vector_view<const T> x, Result* partials,
-                   Result* result, cudaStream_t stream,
+template <class Operation, class T, class Result>
+void launch_levels(const plan& plan, Operation operation,
+                   void (*first)(Operation, vector_view<const T>, Result*),
+                   void (*next)(Operation, vector_view<const Result>, Result*), vector_view<const T> x,
+                   Result* partials, Result* result, cudaStream_t stream,
                    std::source_location where = std::source_location::current()) {
     const auto launch_level = [&](std::int64_t blocks, auto kernel, const auto& input) {
         launch({.blocks = {blocks}, .threads = {plan.threads}, .stream = stream, .where = where}, kernel,
-               input, blocks == 1 ? result : partials);
+               operation, input, blocks == 1 ? result : partials);
     };
     launch_level(plan.blocks[0], first, x);
     for (std::size_t i = 1; plan.blocks[i - 1] > 1; ++i) {

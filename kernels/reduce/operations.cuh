@@ -64,9 +64,9 @@ struct one_by_one {
         return combine_tree(values, Operation{});
     }
 
-    template <class T, class State>
-    static __device__ result_type<Operation, T> finish(State all, std::int64_t) {
-        return static_cast<result_type<Operation, T>>(all);
+    template <class Result, class State>
+    static __device__ Result finish(State all, std::int64_t) {
+        return static_cast<Result>(all);
     }
 };
 
@@ -105,9 +105,9 @@ struct mean : addition, one_by_one<mean> {
         return static_cast<state<T>>(element);
     }
     /// Rounded once, to double, and then to the result's type: float does not have every size.
-    template <class T>
-    static __device__ mean_type<T> finish(state<T> all, std::int64_t size) {
-        return static_cast<mean_type<T>>(static_cast<double>(all) / static_cast<double>(size));
+    template <class Result, class State>
+    static __device__ Result finish(State all, std::int64_t size) {
+        return static_cast<Result>(static_cast<double>(all) / static_cast<double>(size));
     }
 };
 
@@ -245,8 +245,8 @@ struct place_of {
         return b.rank > a.rank || (b.rank == a.rank && b.index < a.index) ? b : a;
     }
 
-    template <class T>
-    static __device__ std::int64_t finish(const state<T>& best, std::int64_t) {
+    template <class Result, class Rank>
+    static __device__ Result finish(const candidate<Rank>& best, std::int64_t) {
         return best.index == none ? -1 : best.index;
     }
 };
@@ -273,8 +273,8 @@ struct dot : addition {
         return combine_tree(values, dot{});
     }
 
-    template <class T>
-    static __device__ state<T> finish(state<T> all, std::int64_t) {
+    template <class Result>
+    static __device__ Result finish(Result all, std::int64_t) {
         return all;
     }
 
@@ -342,12 +342,13 @@ struct norm2 : addition, one_by_one<norm2> {
         return x * x;
     }
 
-    template <class T>
-    static __device__ result_type<norm2, T> finish(state<T> all, std::int64_t) {
-        if constexpr (std::is_same_v<T, double>)
-            return sqrt(all.sum) * unit(all.level);
-        else
-            return static_cast<float>(sqrt(all));
+    template <class Result>
+    static __device__ Result finish(double all, std::int64_t) {
+        return static_cast<Result>(sqrt(all));
+    }
+    template <class Result>
+    static __device__ Result finish(const scaled_squares& all, std::int64_t) {
+        return sqrt(all.sum) * unit(all.level);
     }
 
     /// Squares of elements of a level, over the square of its unit, lie between 2^-948 and 2^960.
@@ -410,29 +411,30 @@ __device__ inline scaled_squares addition::identity<scaled_squares>() {
     return {0, -1};
 }
 
+template <class T>
+using bits_of = std::conditional_t<sizeof(T) == 2, std::uint16_t,
+                                   std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>;
+
+/// It reads elements as bits, and of floating-point ones all but the sign.
 struct count_nonzero : addition {
     static constexpr int registers = 32;
+
+    std::uint64_t mask = ~std::uint64_t{0};  ///< of the bits that are zero in zeros
 
     template <class T>
     using state = std::int64_t;
 
-    template <class T, int width, int count>
-    static __device__ std::int64_t of(const vector<T, width> (&packets)[count], std::int64_t) {
+    template <class Word, int width, int count>
+    __device__ std::int64_t of(const vector<Word, width> (&packets)[count], std::int64_t) const {
         int nonzero = 0;
 #pragma unroll
-        for (int i = 0; i < count * width; ++i) {
-            const T element = packets[i / width][i % width];
-            // Compared two at a time, they would be at hand twice.
-            if constexpr (is_16_bit_float<T>)
-                nonzero += static_cast<float>(element) != 0 ? 1 : 0;
-            else
-                nonzero += element != T(0) ? 1 : 0;
-        }
+        for (int i = 0; i < count * width; ++i)
+            nonzero += (packets[i / width][i % width] & static_cast<Word>(mask)) != 0 ? 1 : 0;
         return nonzero;
     }
 
-    template <class T>
-    static __device__ std::int64_t finish(std::int64_t all, std::int64_t) {
+    template <class Result>
+    static __device__ Result finish(Result all, std::int64_t) {
         return all;
     }
 };
@@ -441,6 +443,7 @@ struct count_nonzero : addition {
 template <class Operation, class T>
 struct sent : Operation {
     using state = state_type<Operation, T>;
+    explicit __device__ sent(Operation operation) : Operation(operation) {}
     static __device__ state packed(state value) { return value; }
     static __device__ state unpacked(state value) { return value; }
 };
@@ -451,6 +454,7 @@ requires std::is_same_v<state_type<Operation, T>, candidate<unsigned>>
 struct sent<Operation, T> {
     using state = std::uint64_t;
     using unpacked_state = state_type<Operation, T>;
+    explicit __device__ sent(Operation) {}
 
     static __device__ state packed(unpacked_state best) {
         if (best.index == Operation::none) return 0;

@@ -9,8 +9,8 @@
 // partials of every 256 elements go through memory to one more launch. Any stride.
 
 #include "kernels/device/ptx/sync.cuh"
+#include "kernels/reduce/families.cuh"
 #include "kernels/reduce/levels.hpp"
-#include "kernels/reduce/operations.cuh"
 
 namespace heddle::kernels::reduce {
 namespace {
@@ -22,19 +22,22 @@ struct tile {
 };
 
 template <class Operation, class T, class Result>
-__global__ void __launch_bounds__(tile::threads) sequential(vector_view<const T> x, Result* partials) {
+__global__ void __launch_bounds__(tile::threads)
+    sequential(Operation operation, vector_view<const T> x, Result* partials) {
     __shared__ Result values[tile::threads];
     const int thread = static_cast<int>(threadIdx.x);
     const std::int64_t i = std::int64_t{blockIdx.x} * tile::threads + thread;
 
     values[thread] =
-        i < x.size ? static_cast<Result>(x.data[i * x.stride]) : Operation::template identity<Result>();
+        i < x.size ? static_cast<Result>(x.data[i * x.stride]) : operation.template identity<Result>();
     ptx::sync_threads();
 
-    for (int step = tile::threads / 2; step > 0; step /= 2) {
-        if (thread < step) values[thread] = Operation{}(values[thread], values[thread + step]);
-        ptx::sync_threads();
-    }
+    with_operation(operation, [&](auto asked) {
+        for (int step = tile::threads / 2; step > 0; step /= 2) {
+            if (thread < step) values[thread] = asked(values[thread], values[thread + step]);
+            ptx::sync_threads();
+        }
+    });
 
     if (thread == 0) partials[blockIdx.x] = values[0];
 }
@@ -48,8 +51,10 @@ plan plan_sequential(const reduce_facts& problem, const device_traits&) {
 template <class Operation, class T>
 void launch_sequential(const plan& plan, const arguments<Operation, T>& arguments, cudaStream_t stream) {
     using result = result_type<Operation, T>;
-    launch_levels(plan, sequential<Operation, T, result>, sequential<Operation, result, result>, arguments.x,
-                  static_cast<result*>(arguments.partials), arguments.result, stream);
+    const auto operation = on_all_rungs<Operation>();
+    using family = std::remove_const_t<decltype(operation)>;
+    launch_levels(plan, operation, sequential<family, T, result>, sequential<family, result, result>,
+                  arguments.x, static_cast<result*>(arguments.partials), arguments.result, stream);
 }
 
 #define INSTANTIATE(Operation)                                                                             \

@@ -6,6 +6,7 @@
 #include "kernels/device/ptx/cluster.cuh"
 #include "kernels/device/ptx/cluster_message.cuh"
 #include "kernels/device/ptx/sync.cuh"
+#include "kernels/reduce/families.cuh"
 #include "kernels/reduce/levels.hpp"
 #include "kernels/reduce/source.cuh"
 #include "kernels/reduce/tuning/generic.hpp"
@@ -41,43 +42,45 @@ struct ring_tile {
 };
 
 /// The states first, first + step, ... of `count` that load() knows. `batch` loads are issued before the first is used.
-template <class Operation, class State, int batch, class Load>
-__device__ State combine_share(unsigned first, unsigned count, unsigned step, Load load) {
-    const State nothing = Operation::template identity<State>();
+template <class State, int batch, class Operation, class Load>
+__device__ State combine_share(Operation operation, unsigned first, unsigned count, unsigned step,
+                               Load load) {
+    const State nothing = operation.template identity<State>();
     State value = nothing;
 #pragma unroll 1
     for (unsigned i = first; i < count; i += batch * step) {
         State loaded[batch];
 #pragma unroll
         for (unsigned u = 0; u < batch; ++u) loaded[u] = i + u * step < count ? load(i + u * step) : nothing;
-        value = Operation{}(value, combine_tree(loaded, Operation{}));
+        value = operation(value, combine_tree(loaded, operation));
     }
     return value;
 }
 
 /// Thread 0 gets the combination of `count` states that load() knows, always in the same order.
-template <class Operation, class State, int batch, class Load>
-__device__ State combine_in_warp(unsigned count, Load load) {
-    if (threadIdx.x >= warp_size) return Operation::template identity<State>();
-    return warp_reduce(combine_share<Operation, State, batch>(threadIdx.x, count, warp_size, load),
-                       Operation{});
+template <class State, int batch, class Operation, class Load>
+__device__ State combine_in_warp(Operation operation, unsigned count, Load load) {
+    if (threadIdx.x >= warp_size) return operation.template identity<State>();
+    return warp_reduce(combine_share<State, batch>(operation, threadIdx.x, count, warp_size, load),
+                       operation);
 }
 
 /// The combination of the block's values, for thread 0. A barrier must come between two calls.
 template <class Operation, class State>
-__device__ State combine_in_block(State value, State* of_warp) {
-    value = warp_reduce(value, Operation{});
+__device__ State combine_in_block(Operation operation, State value, State* of_warp) {
+    value = warp_reduce(value, operation);
     if (threadIdx.x % warp_size == 0) of_warp[threadIdx.x / warp_size] = value;
     ptx::sync_threads();
-    return combine_in_warp<Operation, State, 1>(blockDim.x / warp_size,
-                                                [&](unsigned i) { return of_warp[i]; });
+    return combine_in_warp<State, 1>(operation, blockDim.x / warp_size,
+                                     [&](unsigned i) { return of_warp[i]; });
 }
 
 /// The combination of the cluster's values, for thread 0 of its first block.
 template <class Operation, class State>
-__device__ State combine_in_cluster(State value, ptx::wide_word* of_warp, std::uint64_t* barrier) {
+__device__ State combine_in_cluster(Operation operation, State value, ptx::wide_word* of_warp,
+                                    std::uint64_t* barrier) {
     const unsigned warps = blockDim.x / warp_size;
-    value = warp_reduce(value, Operation{});
+    value = warp_reduce(value, operation);
     ptx::sync_warp();     // lanes that took branches meet before a barrier that warps come to as one
     ptx::cluster_wait();  // the first block runs, and has its barrier
     if (threadIdx.x % warp_size == 0) {
@@ -87,7 +90,7 @@ __device__ State combine_in_cluster(State value, ptx::wide_word* of_warp, std::u
     }
     if (ptx::cluster_rank() > 0 || threadIdx.x >= warp_size) return value;
     ptx::wait_for_messages(barrier);
-    return combine_in_warp<Operation, State, tile::cluster>(ptx::cluster_blocks() * warps, [&](unsigned i) {
+    return combine_in_warp<State, tile::cluster>(operation, ptx::cluster_blocks() * warps, [&](unsigned i) {
         State other;
         read_message(of_warp[i], other);
         return other;
@@ -104,7 +107,7 @@ static_assert(sizeof(mail) <= ticket_bytes);
 /// The combination of the states of all clusters, in their order, for thread 0 of the last one's first block; the
 /// others send theirs. The last, which drew the highest number, is the one to wait, for the others run.
 template <class Operation, class State>
-__device__ State exchange_mail(mail* mail, bool is_last, State own) {
+__device__ State exchange_mail(Operation operation, mail* mail, bool is_last, State own) {
     const unsigned cluster = ptx::cluster_id();
     ptx::wide_word message = message_of(own);
     if (!is_last) {
@@ -112,7 +115,7 @@ __device__ State exchange_mail(mail* mail, bool is_last, State own) {
         return own;
     }
     message = {__shfl_sync(0xffffffffU, message.low, 0), __shfl_sync(0xffffffffU, message.high, 0)};
-    return combine_in_warp<Operation, State, 1>(ptx::cluster_count(), [&](unsigned i) {
+    return combine_in_warp<State, 1>(operation, ptx::cluster_count(), [&](unsigned i) {
         if (i != cluster) {
             do message = ptx::load_relaxed(&mail->boxes[i]);
             while (message.high == 0);
@@ -127,7 +130,7 @@ __device__ State exchange_mail(mail* mail, bool is_last, State own) {
 /// The kernel of a grid of one cluster, or of a few.
 template <class Operation, class T, class Source, class Result>
 __global__ void __launch_bounds__(tile::lone_threads, 1)
-    single_pass_clusters(Source x, Result* result, mail* mail) {
+    single_pass_clusters(Operation operation, Source x, Result* result, mail* mail) {
     __shared__ ptx::wide_word of_warp[tile::most_warps];
     __shared__ std::uint64_t barrier;
     const unsigned warps = ptx::cluster_blocks() * (blockDim.x / warp_size);
@@ -139,56 +142,61 @@ __global__ void __launch_bounds__(tile::lone_threads, 1)
 
     const std::int64_t first = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
     const int step = static_cast<int>(gridDim.x * blockDim.x);
-    using sent = sent<Operation, T>;
-    auto value = sent::packed(accumulate<Operation, T, tile::unroll>(x, first, step));
+    const sent<Operation, T> combine(operation);
+    auto value = combine.packed(with_operation(
+        operation, [&](auto asked) { return accumulate<T, tile::unroll>(asked, x, first, step); }));
     const unsigned last = ptx::cluster_count() - 1;
     unsigned number = 0;
     if (is_first_thread && last > 0) number = ptx::atomic_increment_relaxed(&mail->ticket, last);
-    value = combine_in_cluster<sent>(value, of_warp, &barrier);
+    value = combine_in_cluster(combine, value, of_warp, &barrier);
     if (ptx::cluster_rank() > 0) return;
 
     if (last > 0) {
         if (threadIdx.x >= warp_size) return;
         const bool is_last = __shfl_sync(0xffffffffU, number, 0) == last;
-        value = exchange_mail<sent>(mail, is_last, value);
+        value = exchange_mail(combine, mail, is_last, value);
         if (!is_last) return;
     }
-    if (threadIdx.x == 0) *result = Operation::template finish<T>(sent::unpacked(value), x.size());
+    if (threadIdx.x == 0) *result = operation.template finish<Result>(combine.unpacked(value), x.size());
 }
 
 /// The combination of what all threads of the grid have becomes the result. `ticket` is zero before and after.
-template <class Operation, class T, class State, class Result>
-__device__ void combine_in_grid(State value, std::int64_t size, Result* result, State* partials,
-                                unsigned* ticket) {
+template <class Operation, class State, class Result>
+__device__ void combine_in_grid(Operation operation, State value, std::int64_t size, Result* result,
+                                State* partials, unsigned* ticket) {
     __shared__ State of_warp[tile::lone_threads / warp_size];
-    value = combine_in_block<Operation>(value, of_warp);
+    value = combine_in_block(operation, value, of_warp);
     if (gridDim.x > 1) {
         const partials_left left = leave([&] {
             if (threadIdx.x == 0) partials[blockIdx.x] = value;
         });
         if (!is_last_block(ticket, gridDim.x - 1, left)) return;
-        value = combine_share<Operation, State, tile::unroll>(
-            threadIdx.x, gridDim.x, blockDim.x, [&](unsigned i) { return load_partial(partials + i); });
-        value = combine_in_block<Operation>(value, of_warp);
+        value = combine_share<State, tile::unroll>(operation, threadIdx.x, gridDim.x, blockDim.x,
+                                                   [&](unsigned i) { return load_partial(partials + i); });
+        value = combine_in_block(operation, value, of_warp);
     }
-    if (threadIdx.x == 0) *result = Operation::template finish<T>(value, size);
+    if (threadIdx.x == 0) *result = operation.template finish<Result>(value, size);
 }
 
 /// The kernel of a grid of one block, or of any number.
 template <class Operation, class T, class Source, class State, class Result>
 __global__ void __launch_bounds__(tile::lone_threads,
                                   tile::registers_per_sm / (tile::lone_threads * Operation::registers))
-    single_pass(Source x, Result* result, State* partials, unsigned* ticket) {
+    single_pass(Operation operation, Source x, Result* result, State* partials, unsigned* ticket) {
     const std::int64_t first = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
     const int step = static_cast<int>(gridDim.x * blockDim.x);
-    const State value = accumulate<Operation, T, tile::unroll>(x, first, step);
-    combine_in_grid<Operation, T>(value, x.size(), result, partials, ticket);
+    // Each operation goes on to the end by itself: where two ways met again, a register would be spilled.
+    with_operation(operation, [&](auto asked) {
+        const State value = accumulate<T, tile::unroll>(asked, x, first, step);
+        combine_in_grid(operation, value, x.size(), result, partials, ticket);
+    });
 }
 
 /// As many blocks as run at once read their tiles, each from a ring in shared memory that bulk copies fill ahead of it.
 template <class Operation, class T, class State, class Result>
 __global__ void __launch_bounds__(tile::threads, ring_tile::blocks_per_sm)
-    single_pass_ring(contiguous<T> x, Result* result, State* partials, unsigned* ticket) {
+    single_pass_ring(Operation operation, contiguous<T> x, Result* result, State* partials,
+                     unsigned* ticket) {
     using packet = typename contiguous<T>::packet;
     extern __shared__ __align__(128) unsigned char ring_bytes[];
     auto* const ring = reinterpret_cast<packet*>(ring_bytes);
@@ -209,7 +217,6 @@ __global__ void __launch_bounds__(tile::threads, ring_tile::blocks_per_sm)
             fill(blockIdx.x + std::int64_t{stage} * gridDim.x, stage);
         }
     const early_edge<contiguous<T>> edge(x, std::int64_t{blockIdx.x} * tile::threads + threadIdx.x);
-    running<Operation, T, ring_tile::unroll, contiguous<T>> seen(x, tile::threads);
     const std::int64_t rest = tiles * ring_tile::packets + threadIdx.x;
     const bool has_rest = blockIdx.x == gridDim.x - 1 && rest < x.packets();
     const int valid = has_rest ? valid_in_round<ring_tile::unroll>(x, rest, tile::threads) : 0;
@@ -218,46 +225,53 @@ __global__ void __launch_bounds__(tile::threads, ring_tile::blocks_per_sm)
         load_round(of_rest, tile::threads, valid, [&](int offset) { return x.load(rest + offset); });
     ptx::sync_threads();
 
-    int round = 0;
-    for (std::int64_t t = blockIdx.x; t < tiles; t += gridDim.x, ++round) {
-        const int stage = round % ring_tile::stages;
-        ptx::wait(&filled[stage], static_cast<unsigned>(round / ring_tile::stages % 2));
-        packet loaded[ring_tile::unroll];
-        const packet* const of_thread = ring + stage * ring_tile::packets + threadIdx.x;
+    const auto of_tiles = [&](auto asked) {
+        running<decltype(asked), T, ring_tile::unroll, contiguous<T>> seen(asked, x, tile::threads);
+        int round = 0;
+        for (std::int64_t t = blockIdx.x; t < tiles; t += gridDim.x, ++round) {
+            const int stage = round % ring_tile::stages;
+            ptx::wait(&filled[stage], static_cast<unsigned>(round / ring_tile::stages % 2));
+            packet loaded[ring_tile::unroll];
+            const packet* const of_thread = ring + stage * ring_tile::packets + threadIdx.x;
 #pragma unroll
-        for (int u = 0; u < ring_tile::unroll; ++u) loaded[u] = of_thread[u * tile::threads];
-        ptx::fence_before_copies();
-        ptx::sync_threads();
-        if (threadIdx.x == 0) fill(t + std::int64_t{ring_tile::stages} * gridDim.x, stage);
-        seen.join(loaded, t * ring_tile::packets + threadIdx.x);
-        if (round % single_pass_sharing::rounds_to_cut == single_pass_sharing::rounds_to_cut - 1) seen.cut();
-    }
-    if (has_rest) seen.join(of_rest, rest, valid);
-    const State value = edge.template joined_to<Operation>(seen.total());
-    combine_in_grid<Operation, T>(value, x.size(), result, partials, ticket);
+            for (int u = 0; u < ring_tile::unroll; ++u) loaded[u] = of_thread[u * tile::threads];
+            ptx::fence_before_copies();
+            ptx::sync_threads();
+            if (threadIdx.x == 0) fill(t + std::int64_t{ring_tile::stages} * gridDim.x, stage);
+            seen.join(loaded, t * ring_tile::packets + threadIdx.x);
+            if (round % single_pass_sharing::rounds_to_cut == single_pass_sharing::rounds_to_cut - 1)
+                seen.cut();
+        }
+        if (has_rest) seen.join(of_rest, rest, valid);
+        return edge.joined_to(seen.total(), asked);
+    };
+    combine_in_grid(operation, with_operation(operation, of_tiles), x.size(), result, partials, ticket);
 }
 
 template <class Operation, class T>
 void launch_single_pass(const plan& plan, const arguments<Operation, T>& arguments, cudaStream_t stream) {
-    using state = state_type<Operation, T>;
-    using result = result_type<Operation, T>;
-    static_assert(sizeof(state) <= max_state_bytes);
-    auto* const partials = static_cast<state*>(arguments.partials);
-    launch_config config{
-        .blocks = {plan.blocks[0]}, .threads = {plan.threads}, .stream = stream, .cluster = plan.cluster};
     with_loads(plan, arguments, [&]<class Source>(const Source& x) {
-        if constexpr (std::is_same_v<Source, contiguous<T>>)
+        using element = typename Source::element;
+        const auto operation = in_family<Operation, T>();
+        using family = std::remove_const_t<decltype(operation)>;
+        using state = state_type<family, element>;
+        using result = result_type<Operation, T>;
+        static_assert(sizeof(state) <= max_state_bytes);
+        auto* const partials = static_cast<state*>(arguments.partials);
+        launch_config config{
+            .blocks = {plan.blocks[0]}, .threads = {plan.threads}, .stream = stream, .cluster = plan.cluster};
+        if constexpr (std::is_same_v<Source, contiguous<element>>)
             if (plan.has_rings) {
                 config.shared_bytes = config.shared_limit = ring_tile::bytes;
-                return launch(config, single_pass_ring<Operation, T, state, result>, x, arguments.result,
-                              partials, arguments.ticket);
+                return launch(config, single_pass_ring<family, element, state, result>, operation, x,
+                              arguments.result, partials, arguments.ticket);
             }
         if (plan.cluster > 1)
-            launch(config, single_pass_clusters<Operation, T, Source, result>, x, arguments.result,
-                   reinterpret_cast<mail*>(arguments.ticket));
+            launch(config, single_pass_clusters<family, element, Source, result>, operation, x,
+                   arguments.result, reinterpret_cast<mail*>(arguments.ticket));
         else
-            launch(config, single_pass<Operation, T, Source, state, result>, x, arguments.result, partials,
-                   arguments.ticket);
+            launch(config, single_pass<family, element, Source, state, result>, operation, x,
+                   arguments.result, partials, arguments.ticket);
     });
 }
 

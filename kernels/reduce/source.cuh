@@ -19,6 +19,7 @@ template <class T>
 class contiguous {
   public:
     static constexpr int width = max_vector_bytes / sizeof(T);
+    using element = T;
     using packet = vector<T, width>;
 
     explicit contiguous(vector_view<const T> x) : data_(x.data), size_(x.size) {
@@ -56,6 +57,7 @@ template <class T>
 class strided {
   public:
     static constexpr int width = 1;
+    using element = T;
     using packet = vector<T, width>;
 
     explicit strided(vector_view<const T> x) : x_(x) {}
@@ -78,6 +80,7 @@ template <class T, bool is_y_aligned>
 class contiguous_pair {
   public:
     static constexpr int width = contiguous<T>::width;
+    using element = T;
     using packet = packet_pair<T, width>;
 
     contiguous_pair(vector_view<const T> x, const T* y) : x_(x), y_(y) {}
@@ -118,6 +121,7 @@ template <class T>
 class strided_pair {
   public:
     static constexpr int width = 1;
+    using element = T;
     using packet = packet_pair<T, width>;
 
     strided_pair(vector_view<const T> x, vector_view<const T> y) : x_(x), y_(y) {}
@@ -135,13 +139,22 @@ class strided_pair {
     strided<T> y_;
 };
 
+/// What the kernels of an operation read: of count_nonzero, bits.
+template <class Operation, class T>
+auto as_read(vector_view<const T> x) {
+    if constexpr (std::is_same_v<Operation, count_nonzero>)
+        return vector_view<const bits_of<T>>{reinterpret_cast<const bits_of<T>*>(x.data), x.size, x.stride};
+    else
+        return x;
+}
+
 /// launch(source): the elements one by one.
 template <class Operation, class T, class Launch>
 void with_elements(const arguments<Operation, T>& arguments, Launch launch) {
     if constexpr (std::is_same_v<Operation, dot>)
         launch(strided_pair<T>(arguments.x, arguments.y));
     else
-        launch(strided<T>(arguments.x));
+        launch(strided(as_read<Operation>(arguments.x)));
 }
 
 /// launch(source): as wide as the plan has it.
@@ -154,7 +167,7 @@ void with_loads(const plan& plan, const arguments<Operation, T>& arguments, Laun
         else
             launch(contiguous_pair<T, false>(arguments.x, arguments.y.data));
     } else {
-        launch(contiguous<T>(arguments.x));
+        launch(contiguous(as_read<Operation>(arguments.x)));
     }
 }
 
@@ -180,7 +193,8 @@ class running {
     using packet = typename Source::packet;
     using state = state_type<Operation, T>;
 
-    __device__ running(const Source& x, int step) : x_(x), step_(step) {}
+    __device__ running(Operation operation, const Source& x, int step)
+        : operation_(operation), x_(x), step_(step) {}
 
     /// The round that begins with packet i, and what load_round() put there for packets that are not.
     __device__ void join(packet (&loaded)[unroll], std::int64_t i, int valid) {
@@ -193,12 +207,12 @@ class running {
 
     /// The round that begins with packet i.
     __device__ void join(const packet (&loaded)[unroll], std::int64_t i) {
-        recent_ = Operation{}(recent_, Operation::of(loaded, x_.place(i)));
+        recent_ = operation_(recent_, operation_.of(loaded, x_.place(i)));
     }
 
     /// Chains of rounds that are cut from time to time keep rounding errors small.
     __device__ void cut() {
-        total_ = Operation{}(total_, recent_);
+        total_ = operation_(total_, recent_);
         recent_ = Operation::template identity<state>();
     }
 
@@ -209,6 +223,7 @@ class running {
     }
 
   private:
+    Operation operation_;
     const Source& x_;
     int step_;
     state recent_ = Operation::template identity<state>();
@@ -224,7 +239,7 @@ class running<Operation, T, unroll, Source> {
     using packet = typename Source::packet;
     using state = state_type<Operation, T>;
 
-    __device__ running(const Source& x, int step) : x_(x), step_(step) {}
+    __device__ running(Operation, const Source& x, int step) : x_(x), step_(step) {}
 
     __device__ void join(const packet (&loaded)[unroll], std::int64_t i, int) { join(loaded, i); }
 
@@ -269,35 +284,37 @@ class running<Operation, T, unroll, Source> {
 template <class Source>
 class early_edge {
   public:
-    __device__ early_edge(const Source& x, std::int64_t i) : x_(x), i_(i) {
-        if (i < x.edges()) element_[0] = x.edge(i);
+    __device__ early_edge(const Source& x, std::int64_t i)
+        : x_(x), i_(static_cast<int>(::min(i, std::int64_t{x.edges()}))) {
+        if (i_ < x.edges()) element_[0] = x.edge(i_);
     }
 
     template <class Operation, class State>
-    __device__ State joined_to(State total) const {
-        return i_ < x_.edges() ? Operation{}(total, Operation::of(element_, x_.edge_place(i_))) : total;
+    __device__ State joined_to(State total, Operation operation) const {
+        return i_ < x_.edges() ? operation(total, operation.of(element_, x_.edge_place(i_))) : total;
     }
 
   private:
     const Source& x_;
-    std::int64_t i_;
+    int i_;  ///< where there is no element, their number
     decltype(x_.edge(0)) element_[1];
 };
 
 /// One thread's share of x: packets first, first + step, ..., in rounds of `unroll`, and edge element `first` if there
 /// is one. Full rounds and the last go the same way: of small data, the code takes longer to come than the elements.
 /// By all threads of the block.
-template <class Operation, class T, int unroll, class Source>
-__device__ state_type<Operation, T> accumulate(const Source& x, std::int64_t first, int step) {
+template <class T, int unroll, class Operation, class Source>
+__device__ state_type<Operation, T> accumulate(Operation operation, const Source& x, std::int64_t first,
+                                               int step) {
     const early_edge<Source> edge(x, first);
-    running<Operation, T, unroll, Source> seen(x, step);
+    running<Operation, T, unroll, Source> seen(operation, x, step);
     for (std::int64_t i = first; i < x.packets(); i += unroll * step) {
         const int valid = valid_in_round<unroll>(x, i, step);
         typename Source::packet loaded[unroll];
         load_round(loaded, step, valid, [&](int offset) { return x.load(i + offset); });
         seen.join(loaded, i, valid);
     }
-    return edge.template joined_to<Operation>(seen.total());
+    return edge.joined_to(seen.total(), operation);
 }
 
 /// Combinations on the way of one element through a round of `unroll` packets of `width` elements.

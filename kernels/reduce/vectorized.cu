@@ -10,6 +10,7 @@
 
 #include "kernels/device/block_reduce.cuh"
 #include "kernels/device/launch.hpp"
+#include "kernels/reduce/families.cuh"
 #include "kernels/reduce/levels.hpp"
 #include "kernels/reduce/source.cuh"
 
@@ -24,12 +25,13 @@ struct tile {
 
 template <class Operation, class T, class Result>
 __global__ void __launch_bounds__(tile::threads, tile::blocks_per_sm)
-    vectorized(contiguous<T> x, Result* partials) {
+    vectorized(Operation operation, contiguous<T> x, Result* partials) {
     const std::int64_t first = std::int64_t{blockIdx.x} * tile::threads + threadIdx.x;
     const int step = static_cast<int>(gridDim.x) * tile::threads;
 
-    Result value = accumulate<Operation, T, tile::unroll>(x, first, step);
-    value = block_reduce(value, Operation{});
+    const Result value = with_operation(operation, [&](auto asked) {
+        return block_reduce(accumulate<T, tile::unroll>(asked, x, first, step), asked);
+    });
     if (threadIdx.x == 0) partials[blockIdx.x] = value;
 }
 
@@ -58,15 +60,16 @@ plan plan_vectorized(const reduce_facts& problem, const device_traits& device) {
 template <class Operation, class T>
 void launch_vectorized(const plan& plan, const arguments<Operation, T>& arguments, cudaStream_t stream) {
     using result = result_type<Operation, T>;
+    const auto operation = on_all_rungs<Operation>();
+    using family = std::remove_const_t<decltype(operation)>;
     const std::int64_t blocks = plan.blocks[0];
     auto* partials = static_cast<result*>(arguments.partials);
-    launch({.blocks = {blocks}, .threads = {plan.threads}, .stream = stream},
-           vectorized<Operation, T, result>, contiguous(arguments.x),
-           blocks == 1 ? arguments.result : partials);
+    launch({.blocks = {blocks}, .threads = {plan.threads}, .stream = stream}, vectorized<family, T, result>,
+           operation, contiguous(arguments.x), blocks == 1 ? arguments.result : partials);
     if (blocks > 1)
         launch({.blocks = {plan.blocks[1]}, .threads = {plan.threads}, .stream = stream},
-               vectorized<Operation, result, result>, contiguous(vector_view<const result>{partials, blocks}),
-               arguments.result);
+               vectorized<family, result, result>, operation,
+               contiguous(vector_view<const result>{partials, blocks}), arguments.result);
 }
 
 #define INSTANTIATE(Operation)                                                                             \

@@ -10,6 +10,7 @@
 
 #include "kernels/device/block_reduce.cuh"
 #include "kernels/device/launch.hpp"
+#include "kernels/reduce/families.cuh"
 #include "kernels/reduce/levels.hpp"
 #include "kernels/reduce/source.cuh"
 
@@ -23,36 +24,40 @@ struct tile {
 };
 
 /// A lone block writes the result, others their states.
-template <class Operation, class T, class Source, class State, class Result>
+template <class Operation, class Source, class State, class Result>
 __global__ void __launch_bounds__(tile::threads,
                                   tile::registers_per_sm / (tile::threads * Operation::registers))
-    warp_shuffle(Source x, State* partials, Result* result) {
+    warp_shuffle(Operation operation, Source x, State* partials, Result* result) {
     const std::int64_t first = std::int64_t{blockIdx.x} * tile::threads + threadIdx.x;
     const std::int64_t step = std::int64_t{gridDim.x} * tile::threads;
 
-    State value = Operation::template identity<State>();
-    for (std::int64_t i = first; i < x.packets(); i += step) {
-        const typename Source::packet element[] = {x.load(i)};
-        value = Operation{}(value, Operation::of(element, i));
-    }
+    State value = with_operation(operation, [&](auto asked) {
+        State seen = asked.template identity<State>();
+        for (std::int64_t i = first; i < x.packets(); i += step) {
+            const typename Source::packet element[] = {x.load(i)};
+            seen = asked(seen, asked.of(element, i));
+        }
+        return seen;
+    });
 
-    value = block_reduce(value, Operation{});
+    value = block_reduce(value, operation);
     if (threadIdx.x > 0) return;
     if (gridDim.x > 1)
         partials[blockIdx.x] = value;
     else
-        *result = Operation::template finish<T>(value, x.size());
+        *result = operation.template finish<Result>(value, x.size());
 }
 
-template <class Operation, class T, class State, class Result>
+template <class Operation, class State, class Result>
 __global__ void __launch_bounds__(tile::threads)
-    combine_partials(const State* partials, int count, std::int64_t size, Result* result) {
-    State value = Operation::template identity<State>();
+    combine_partials(Operation operation, const State* partials, int count, std::int64_t size,
+                     Result* result) {
+    State value = operation.template identity<State>();
     for (int i = static_cast<int>(threadIdx.x); i < count; i += tile::threads)
-        value = Operation{}(value, partials[i]);
+        value = operation(value, partials[i]);
 
-    value = block_reduce(value, Operation{});
-    if (threadIdx.x == 0) *result = Operation::template finish<T>(value, size);
+    value = block_reduce(value, operation);
+    if (threadIdx.x == 0) *result = operation.template finish<Result>(value, size);
 }
 
 }  // namespace
@@ -77,18 +82,27 @@ plan plan_warp_shuffle(const reduce_facts& problem, const device_traits& device)
 
 template <class Operation, class T>
 void launch_warp_shuffle(const plan& plan, const arguments<Operation, T>& arguments, cudaStream_t stream) {
+    const auto operation = in_family<Operation, T>();
+    using family = std::remove_const_t<decltype(operation)>;
     using state = state_type<Operation, T>;
     using result = result_type<Operation, T>;
     const std::int64_t blocks = plan.blocks[0];
     auto* partials = static_cast<state*>(arguments.partials);
     with_elements(arguments, [&]<class Source>(const Source& x) {
         launch({.blocks = {blocks}, .threads = {plan.threads}, .stream = stream},
-               warp_shuffle<Operation, T, Source, state, result>, x, partials, arguments.result);
+               warp_shuffle<family, Source, state, result>, operation, x, partials, arguments.result);
     });
-    if (blocks > 1)
+    const auto combine = [&]<class Any>(Any any) {
         launch({.blocks = {plan.blocks[1]}, .threads = {plan.threads}, .stream = stream},
-               combine_partials<Operation, T, state, result>, partials, static_cast<int>(blocks),
+               combine_partials<Any, state, result>, any, partials, static_cast<int>(blocks),
                arguments.x.size, arguments.result);
+    };
+    if (blocks == 1) return;
+    // Products and counts are added up as elements are.
+    if constexpr (is_any_of<Operation, dot, count_nonzero>)
+        combine(sums{});
+    else
+        combine(operation);
 }
 
 #define INSTANTIATE(Operation)                                                                               \
