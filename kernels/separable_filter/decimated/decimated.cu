@@ -17,12 +17,12 @@
 #include "kernels/device/early_launch.hpp"
 #include "kernels/device/grid.hpp"
 #include "kernels/device/launch.hpp"
+#include "kernels/separable_filter/cost/cost.hpp"
 #include "kernels/separable_filter/decimated/decimated.hpp"
 #include "kernels/separable_filter/decimated/samples.cuh"
 #include "kernels/separable_filter/facts.hpp"
 #include "kernels/separable_filter/launch.hpp"
 #include "kernels/separable_filter/plan/predict.hpp"
-#include "kernels/separable_filter/cost/cost.hpp"
 
 #include <algorithm>
 #include <bit>
