@@ -86,7 +86,7 @@ void launch_grouped_mma(const plan& plan, const arguments<In, Out>& arguments, c
 template <class In, class Out>
 void launch_wgmma(const plan& plan, const arguments<In, Out>& arguments, cudaStream_t stream);
 /// float is rounded to TF32
-template <class In, class Out, class Activation = matmul_activation>
+template <class In, class Out, class Activation>
 void launch_persistent(const plan& plan, const arguments<In, Out, Activation>& arguments,
                        cudaStream_t stream);
 

@@ -2,15 +2,13 @@
 
 #include <cuda_runtime_api.h>
 
-#include <bit>
-
 namespace heddle::kernels {
 
 /// Combines the values of an array, a power of two of them, neighbours first: those of one register, where they are
 /// 16 bits wide.
 template <class Value, int size, class Operation>
 __device__ Value combine_tree(Value (&values)[size], Operation operation) {
-    static_assert(std::has_single_bit(unsigned{size}));
+    static_assert(size > 0 && (size & (size - 1)) == 0);
 #pragma unroll
     for (int count = size / 2; count > 0; count /= 2)
 #pragma unroll

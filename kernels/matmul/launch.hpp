@@ -83,7 +83,7 @@ void launch_tiled(const plan& plan, const arguments& arguments, cudaStream_t str
 void launch_shared_memory(const plan& plan, const arguments& arguments, cudaStream_t stream);
 void launch_register_tiled(const plan& plan, const arguments& arguments, cudaStream_t stream);
 /// Activation: also a user's function, as of tf32, wmma and fused.
-template <class Activation = matmul_activation>
+template <class Activation>
 void launch_warp_tiled(const plan& plan, const product<float, float, Activation>& arguments,
                        cudaStream_t stream);
 /// Whole tiles, or with parts of them (split_k).
@@ -95,7 +95,7 @@ void launch_tf32x3(const plan& plan, const arguments& arguments, cudaStream_t st
 void launch_skinny_float(const plan& plan, const arguments& arguments, cudaStream_t stream);
 void launch_bf16x6(const plan& plan, const arguments& arguments, cudaStream_t stream);
 void launch_fp16x3(const plan& plan, const arguments& arguments, cudaStream_t stream);
-template <class Activation = matmul_activation>
+template <class Activation>
 void launch_tf32(const plan& plan, const product<float, float, Activation>& arguments, cudaStream_t stream);
 void launch_skinny_tf32(const plan& plan, const arguments& arguments, cudaStream_t stream);
 

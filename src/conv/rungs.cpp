@@ -172,7 +172,7 @@ constexpr auto table = joined(
             return needs<hopper, tf32_or_16_bits, maps, whole_groups<kernel>, matrix_output, few_tiles<kernel>,
                          type_of<kernel>>;
         },
-        always, launch_on_hopper<launch_persistent<In, Out>>));
+        always, launch_on_hopper<launch_persistent<In, Out, matmul_activation>>));
 
 constexpr const char* enumeration = "conv_algorithm";
 /// What does not depend on the types.

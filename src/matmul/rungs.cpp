@@ -102,7 +102,8 @@ constexpr auto float_rungs = detail::joined(
          launch_shared_memory},
         {register_tiled, "register_tiled", needs<no_batch, no_epilogue>, never, plan_one_way,
          launch_register_tiled},
-        {warp_tiled, "warp_tiled", any_problem, always, plan_warp_tiled, launch_warp_tiled<>},
+        {warp_tiled, "warp_tiled", any_problem, always, plan_warp_tiled,
+         launch_warp_tiled<matmul_activation>},
     }),
     rows_of<float_rung, pipelined_kernels, plan_pipelined>(
         pipelined, []<std::size_t kernel> { return needs<ampere, shared_memory_for<kernel>, unit_strides>; },
@@ -127,7 +128,8 @@ constexpr auto float_rungs = detail::joined(
         {{fp16x3, "fp16x3", needs<hopper, no_batch, countable>, is_at<precision::fp32_normwise>, plan_fp16x3,
           launch_on_hopper<launch_fp16x3>}}),
     rows_of<float_rung, tf32_kernels, plan_tf32>(tf32, needs<hopper, boxes, boxes_along_k, tiles>,
-                                                 is_at<precision::tf32>, launch_on_hopper<launch_tf32<>>),
+                                                 is_at<precision::tf32>,
+                                                 launch_on_hopper<launch_tf32<matmul_activation>>),
     rows_of<float_rung, skinny_tf32_kernels, plan_skinny_tf32>(
         tf32, needs<hopper, no_batch, boxes, boxes_along_k, short_side>, is_at<precision::tf32>,
         launch_on_hopper<launch_skinny_tf32>),

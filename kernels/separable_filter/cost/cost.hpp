@@ -14,8 +14,8 @@ struct row_cost {
     std::string_view row;
     double start_us;
     double bytes_per_us;
-    double wait_us;  ///< of a wave of blocks
-    double unit_us;  ///< of a multiprocessor's work
+    double wait_us = 0;  ///< of a wave of blocks
+    double unit_us = 0;  ///< of a multiprocessor's work
 };
 
 struct costs {
