@@ -72,7 +72,7 @@ struct gaussian_blur_options {
     /// the whole source has there. They agree to the bit where the rung is the same, except for `decimated`.
     /// `automatic` may choose another rung for a small part. Empty: the whole source.
     std::optional<image_region> region{};
-    /// Forbids `automatic` the rung `decimated`. `automatic` chooses it under these conditions: both sigmas are 12 to
+    /// Forbids `automatic` the rung `decimated`. `automatic` may choose it under these conditions: both sigmas are 12 to
     /// 8192; no radius below 4 sigma is given; the picture is not small against the window; the batch has at most
     /// 65535 images. Its window is not exactly a Gaussian, but within 5e-4 of the Gaussian's peak.
     bool exact = false;

@@ -206,6 +206,7 @@ fused_chains_plan plan_of(const filter_facts& p, const device_traits& device) {
         warps == 1 ? down.rows_per_block : divide_up(down.rows_per_block + chain::less_in_last, warps);
     // The warps of a chain share the rows that a warp by itself filters to start.
     const auto rows = static_cast<double>(rows_per_warp + (warps == 1 ? 2 * radius : 0));
+    constexpr int values = packet_bytes / sizeof(float);
     return {.grid = {.blocks = {strips * down.segments},
                      .threads = {lanes * warps},
                      .shared_bytes = static_cast<std::size_t>(
@@ -216,8 +217,8 @@ fused_chains_plan plan_of(const filter_facts& p, const device_traits& device) {
             .march = down,
             .rows_per_warp = static_cast<int>(rows_per_warp),
             .us = predicted_us("fused chains", device,
-                               marching(p, strips * down.segments * p.images, blocks_per_sm, rows, radius,
-                                        radius * warps, device))};
+                               marching(p, strips * down.segments * p.images, blocks_per_sm, rows,
+                                        values * both_radii(p), lanes * warps * packet_bytes, device))};
 }
 
 template <int radius>

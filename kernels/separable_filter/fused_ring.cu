@@ -254,7 +254,7 @@ fused_ring_plan plan_fused_ring(const filter_facts& p, const device_traits& devi
             .us = predicted_us(row, device,
                                marching(p, strips * down.segments * p.images, blocks_per_sm,
                                         static_cast<double>(down.rows_per_block + l.lead), 1,
-                                        l.strip * (both_radii(p) + 1), device))};
+                                        static_cast<double>(l.lead + 2 * p.radius.x), device))};
 }
 
 template <class T>

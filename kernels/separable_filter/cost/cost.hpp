@@ -13,9 +13,9 @@ namespace heddle::kernels::separable_filter {
 struct row_cost {
     std::string_view row;
     double start_us;
-    double bytes_per_us;
-    double wait_us = 0;  ///< of a wave of blocks
-    double unit_us = 0;  ///< of a multiprocessor's work
+    double bytes_per_us;  ///< very large where units are bytes already
+    double wait_us = 0;   ///< of a wave of blocks
+    double unit_us = 0;   ///< of a multiprocessor's work
 };
 
 struct costs {

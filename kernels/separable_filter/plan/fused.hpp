@@ -196,8 +196,9 @@ inline fused_strips_plan plan_fused_strips(const filter_facts& p, const device_t
     const separable_filter::march down =
         plan_march(p.height, strips, p.images, device.sm_count * blocks_per_sm,
                    static_cast<int>(2 * p.radius.x), shape.rows, costs_of(device).march);
-    const double rows = static_cast<double>(down.rows_per_block + 2 * p.radius.y),
-                 products = shape.values * both_radii(p);
+    const auto rows = static_cast<double>(down.rows_per_block + 2 * p.radius.y),
+               bytes_of_row =
+                   static_cast<double>(strip_shape::lanes * warps * shape.values * p.value_bytes());
     const cost_place row = p.value_bytes() == 4 ? cost_place("fused strips of float")
                            : shape.shifts       ? cost_place("fused strips unaligned")
                                                 : cost_place("fused strips");
@@ -211,8 +212,8 @@ inline fused_strips_plan plan_fused_strips(const filter_facts& p, const device_t
             .strips = static_cast<unsigned>(strips),
             .march = down,
             .us = predicted_us(row, device,
-                               marching(p, strips * down.segments * p.images, blocks_per_sm, rows, products,
-                                        products * static_cast<double>(warps), device))};
+                               marching(p, strips * down.segments * p.images, blocks_per_sm, rows,
+                                        shape.values * both_radii(p), bytes_of_row, device))};
 }
 
 }  // namespace heddle::kernels::separable_filter

@@ -17,7 +17,8 @@ using cost_place = kernels::cost_place<h200>;
 struct work {
     double bytes = 0;  ///< of the images that it reads and writes
     double waits = 0;  ///< of its waves, one after the other, and
-    double units = 0;  ///< of a multiprocessor's arithmetic; how a kernel counts them is its own matter
+    double units =
+        0;  ///< that a multiprocessor moves or computes; how a kernel counts them is its own matter
 };
 
 double predicted_us(cost_place row, const device_traits& device, const work& of);
