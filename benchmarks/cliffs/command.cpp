@@ -136,6 +136,7 @@ json json_of(const device_traits& d) {
     return {{"compute_capability", {d.compute_capability_major, d.compute_capability_minor}},
             {"sm_count", d.sm_count},
             {"max_threads_per_sm", d.max_threads_per_sm},
+            {"shared_memory_per_sm", d.shared_memory_per_sm},
             {"shared_memory_per_block_optin", d.shared_memory_per_block_optin},
             {"l2_bytes", d.l2_bytes}};
 }

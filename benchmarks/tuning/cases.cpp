@@ -19,6 +19,7 @@ device_traits device_of(const json& of) {
             .compute_capability_minor = capability.at(1),
             .sm_count = of.at("sm_count"),
             .max_threads_per_sm = of.at("max_threads_per_sm"),
+            .shared_memory_per_sm = of.at("shared_memory_per_sm"),
             .shared_memory_per_block_optin = of.at("shared_memory_per_block_optin"),
             .l2_bytes = of.at("l2_bytes")};
 }
