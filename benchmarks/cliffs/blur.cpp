@@ -115,7 +115,7 @@ std::string json_of(const problem<T>& p, image_operands<T, T>& o) {
         p.may_be_decimated());
 }
 
-/// Each kernel that `automatic` may take, by its name.
+/// Each kernel that `automatic` may take, by its name, but for `naive`, which takes long.
 template <class T>
 void add_choices(trial& t, const problem<T>& p, const std::shared_ptr<image_operands<T, T>>& o,
                  const std::function<void(std::string_view)>& run) {

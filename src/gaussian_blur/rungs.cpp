@@ -49,7 +49,7 @@ constexpr bool for_90 = HEDDLE_COMPILED_FOR_90 != 0;
 
 template <class T>
 constexpr auto table = std::to_array<blur_rung<T>>({
-    row<T, plan_naive, launch_naive<T>>(naive, "naive", needs<of::tables>, without_scratch),
+    row<T, plan_naive, launch_naive<T>>(naive, "naive", needs<of::tables>, always),
     row<T, plan_separable, launch_separable<T>>(separable, "separable", any_problem, always),
     row<T, plan_shared_memory, launch_shared_memory<T>>(  //
         shared_memory, "shared_memory", of::shared_memory, always),
