@@ -130,8 +130,8 @@ gaussian_blur_algorithm select(const gaussian_blur_problem& problem, const devic
 std::string why_not(gaussian_blur_algorithm algorithm, const gaussian_blur_problem& problem,
                     const device_traits& device, std::string_view kernel = {});
 
-/// The bytes of workspace with which this rung can run this problem; 0 where it needs none or cannot run it. They are
-/// enough for a region of this size at another place of the source. problem.has_scratch does not count. Pure.
+/// The bytes of workspace with which this rung can run this problem; 0 where it needs none or cannot run it. A rung that is
+/// named takes no more for a region of this size at another place of the source. problem.has_scratch does not count. Pure.
 /// @throws invalid_argument  as select(), and for an unknown algorithm
 std::int64_t gaussian_blur_workspace_bytes(
     const gaussian_blur_problem& problem, const device_traits& device,

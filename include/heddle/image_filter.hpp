@@ -51,8 +51,9 @@ struct image_filter_problem {
     std::int64_t images = 1;
 };
 
-/// The bytes of workspace with which separable_convolution and box_blur can run this problem; 0 where they need none.
-/// They are enough for any region of any source whose rows have at most 2^29 values. Pure.
+/// The bytes of workspace with which separable_convolution and box_blur run this problem at their fastest, for any region
+/// of any source in any layout. A call may need fewer, or none: box_blur_workspace_bytes() tells. 0 for an empty problem.
+/// Pure.
 /// @throws invalid_argument  a negative width, height or number of images; more than 2^58 values between two passes,
 ///                           of height + 2 * radius.y rows an image; a radius not 0 to 2^28; channels not 1 to 4; an
 ///                           unknown type; device.sm_count below 1

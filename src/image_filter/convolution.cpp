@@ -85,7 +85,7 @@ blur::taps box_taps(std::int64_t radius) {
 
 std::int64_t image_filter_workspace_bytes(const image_filter_problem& problem, const device_traits& device) {
     constexpr const char* operation = "image_filter_workspace_bytes";
-    // Strides of 0 stand for images that lie as is best for each rung.
+    // All rungs that need a workspace keep an image between two passes in it, wherever images lie.
     const tensor_layout images{.count = problem.images,
                                .height = problem.height,
                                .width = problem.width,
@@ -97,9 +97,9 @@ std::int64_t image_filter_workspace_bytes(const image_filter_problem& problem, c
         .source = images, .destination = images, .type = problem.type, .radius = problem.radius};
     detail::validate_window(operation, described, device);
     if (detail::is_empty(described)) return 0;
-    // No rung of bytes takes boxes of so tall a source. Those rungs need no workspace.
-    described.source.height = std::max(blur::max_counted_rows + 1, problem.height + 2 * problem.radius.y);
-    return detail::workspace_bytes(blur::filter_facts(described, blur::window::box), device, automatic);
+    described.source.height = problem.height + 2 * problem.radius.y;
+    return detail::workspace_bytes(blur::filter_facts(described, blur::window::box), device,
+                                   gaussian_blur_algorithm::separable);
 }
 
 void separable_convolution(image_batch_view<const float> source, image_batch_view<float> destination,
