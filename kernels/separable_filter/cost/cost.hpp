@@ -19,7 +19,7 @@ struct row_cost {
 };
 
 struct costs {
-    std::array<row_cost, 17> rows;
+    std::array<row_cost, 18> rows;
 
     /// The smaller sigma from which on decimated is faster than an exact window.
     double min_sigma_of_decimated = 12;

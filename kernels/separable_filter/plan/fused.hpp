@@ -199,21 +199,23 @@ inline fused_strips_plan plan_fused_strips(const filter_facts& p, const device_t
     const auto rows = static_cast<double>(down.rows_per_block + 2 * p.radius.y),
                bytes_of_row =
                    static_cast<double>(strip_shape::lanes * warps * shape.values * p.value_bytes());
-    const cost_place row = p.value_bytes() == 4 ? cost_place("fused strips of float")
-                           : shape.shifts       ? cost_place("fused strips unaligned")
-                                                : cost_place("fused strips");
-    return {.grid = {.blocks = {strips * down.segments},
-                     .threads = {strip_shape::lanes * warps},
-                     .shared_bytes = static_cast<std::size_t>(std::max<std::int64_t>(
-                         shared_bytes_of_one_of(blocks_per_sm, device) - shape.staged_bytes, 0)),
-                     .shared_limit = static_cast<std::size_t>(shared_bytes_of_one_of(1, device)),
-                     .begins_early = waits_for_grids(device)},
-            .aligned = aligned,
-            .strips = static_cast<unsigned>(strips),
-            .march = down,
-            .us = predicted_us(row, device,
-                               marching(p, strips * down.segments * p.images, blocks_per_sm, rows,
-                                        shape.values * both_radii(p), bytes_of_row, device))};
+    const cost_place row = p.value_bytes() == 4   ? cost_place("fused strips of float")
+                           : p.value_bytes() == 1 ? cost_place("fused strips of bytes")
+                           : shape.shifts         ? cost_place("fused strips unaligned")
+                                                  : cost_place("fused strips");
+    return {
+        .grid = {.blocks = {strips * down.segments},
+                 .threads = {strip_shape::lanes * warps},
+                 .shared_bytes = static_cast<std::size_t>(std::max<std::int64_t>(
+                     shared_bytes_of_one_of(blocks_per_sm, device) - shape.staged_bytes, 0)),
+                 .shared_limit = static_cast<std::size_t>(shared_bytes_of_one_of(1, device)),
+                 .begins_early = waits_for_grids(device)},
+        .aligned = aligned,
+        .strips = static_cast<unsigned>(strips),
+        .march = down,
+        .us = predicted_us(row, device,
+                           marching(p, strips * down.segments * p.images, blocks_per_sm, rows,
+                                    shape.values * (both_radii(p) + shape.packets), bytes_of_row, device))};
 }
 
 }  // namespace heddle::kernels::separable_filter
