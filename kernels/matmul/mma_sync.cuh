@@ -55,8 +55,8 @@ struct mma_tile {
     static __device__ int warp_col() { return threadIdx.x / 32 % warps_n * warp_n; }
 };
 
-/// How a tile of A or B comes into shared memory: `extent` along m or n by k. k-major: `extent` rows along k. Otherwise rows along m or n for each k, as often as they make the
-/// extent.
+/// How a tile of A or B comes into shared memory: `extent` along m or n by k. k-major: `extent` rows along k. Otherwise rows
+/// along m or n for each k, as often as they make the extent.
 template <class tile, int extent, class T, bool k_major>
 struct operand {
     static constexpr int packet_bytes = 16;
