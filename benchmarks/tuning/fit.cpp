@@ -116,7 +116,8 @@ void fit(const operation& operation, std::span<timed_case> to) {
             double& value = *each.value;
             const double was = value, before = loss(each.problems);
             double best = was, least = before;
-            for (const double factor : {0.0, 0.25, 0.5, 0.75, 0.9, 0.96, 0.99, 1.01, 1.04, 1.1, 1.3, 2.0, 4.0}) {
+            for (const double factor :
+                 {0.0, 0.25, 0.5, 0.75, 0.9, 0.96, 0.99, 1.01, 1.04, 1.1, 1.3, 2.0, 4.0}) {
                 value = rounded(was == 0 ? factor : was * factor);
                 if (value == was) continue;
                 predict(each.changes);
