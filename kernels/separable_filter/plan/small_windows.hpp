@@ -201,7 +201,7 @@ inline mma_xy_by_channel_plan plan_mma_xy_by_channel(const filter_facts& p, cons
         plan.strip_rows = round_up(static_cast<int>(rows), pixel_tile::side);
         plan.grid = strips.grid(p.height, p.images, plan.strip_rows, pixel_layout<count>::bytes,
                                 lines_of_pixels(plan.strip_rows), plan.aligned, device);
-        const double steps = static_cast<double>(plan.strip_rows / pixel_tile::side + pixel_tile::stages);
+        const int steps = plan.strip_rows / pixel_tile::side + pixel_tile::stages;
         plan.us = predicted_us("mma_xy_by_channel", device,
                                marching(p, strips.blocks * divide_up(p.height, plan.strip_rows) * p.images,
                                         strips.blocks_per_sm, steps, 1, strips.warps, device));
