@@ -78,8 +78,8 @@ inline constexpr auto any_problem = needs<>;
 inline constexpr auto always = [](const auto&, const auto&) { return true; };
 inline constexpr auto never = [](const auto&, const auto&) { return false; };
 
-/// The launch of a kernel that a build may lack, or that takes other arguments than the row's type. Where it cannot be called, the
-/// row's why_not says so, and nothing comes here.
+/// The launch of a kernel that a build may lack, or that takes other arguments than the row's type. Where it cannot be called,
+/// the row's why_not says so, and nothing comes here.
 template <auto function, bool is_built>
 inline constexpr auto launch_if = []<class Plan, class Arguments>([[maybe_unused]] const Plan& plan,
                                                                   [[maybe_unused]] const Arguments& arguments,

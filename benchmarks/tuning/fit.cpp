@@ -25,6 +25,10 @@ void predict(std::span<const place> choices) {
     for (const auto& [of, each] : choices) of->predict(*each);
 }
 
+bool are_finite(std::span<const place> choices) {
+    return std::ranges::all_of(choices, [](const place& p) { return std::isfinite(p.second->predicted_us); });
+}
+
 /// How far predictions are off, as a logarithm: those of good choices above all.
 double distance(const timed_case& of) {
     constexpr double far = 1;
@@ -121,6 +125,7 @@ void fit(const operation& operation, std::span<timed_case> to) {
                 value = rounded(was == 0 ? factor : was * factor);
                 if (value == was) continue;
                 predict(each.changes);
+                if (!are_finite(each.changes)) continue;  // by a rate of 0
                 if (const double lost = loss(each.problems); lost < least - least_gain) {
                     least = lost;
                     best = value;

@@ -7,8 +7,8 @@
 
 #include <cstdint>
 
-/// Tiles of float32 that threads copy to shared memory themselves, from rows at any address: as they lie, or all with rows along m
-/// or n.
+/// Tiles of float32 that threads copy to shared memory themselves, from rows at any address: as they lie, or all with rows
+/// along m or n.
 namespace heddle::kernels::matmul {
 
 /// A thread's share of the copies of one tile after the other along k: `rows` rows of `cols` contiguous elements, in

@@ -58,11 +58,13 @@ __global__ void __launch_bounds__(tile::threads) naive(const __grid_constant__ a
 }  // namespace
 
 naive_plan plan_naive(const filter_facts& p, const device_traits& device) {
-    const double taps = static_cast<double>((2 * p.radius.x + 1) * (2 * p.radius.y + 1));
-    return {{.blocks = {divide_up(p.row_values(), tile::threads), std::min(p.height * p.images, max_grid_y)},
-             .threads = {tile::threads}},
-            predicted_us("naive", device,
-                         {.bytes = image_bytes(p), .units = values_of(p) * taps / device.sm_count})};
+    constexpr std::int64_t blocks_per_sm = 8;
+    const std::int64_t across = divide_up(p.row_values(), tile::threads);
+    const auto taps = static_cast<double>((2 * p.radius.x + 1) * (2 * p.radius.y + 1));
+    return {{.blocks = {across, std::min(p.height * p.images, max_grid_y)}, .threads = {tile::threads}},
+            predicted_us(
+                "naive", device,
+                marching(p, across * p.height * p.images, blocks_per_sm, taps, 1, tile::threads, device))};
 }
 
 template <class T>

@@ -68,6 +68,12 @@ TEST(gaussian_blur_select, weighs_what_a_march_filters_to_start_against_two_pass
     EXPECT_EQ(select(p, hopper()), algorithm::register_window);
 }
 
+TEST(gaussian_blur_select, does_not_wait_for_each_tap_of_a_large_window) {
+    for (const std::int64_t side : {1, 5, 16})
+        for (const std::int64_t radius : {30, 111, 200})
+            EXPECT_NE(select(exact_problem(side, side, 4, radius), hopper()), algorithm::naive) << radius;
+}
+
 TEST(gaussian_blur_select, is_pure_and_takes_what_remains_the_cheapest) {
     drawing draw;
     for (int i = 0; i < 1000; ++i) {

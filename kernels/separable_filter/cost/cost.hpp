@@ -21,7 +21,7 @@ struct row_cost {
 struct costs {
     std::array<row_cost, 18> rows;
 
-    /// The smaller sigma from which on decimated is faster than an exact window.
+    /// The smaller sigma from which on `automatic` may take decimated.
     double min_sigma_of_decimated = 12;
     /// In taps: what decimated takes for a pixel that the image is extended by.
     double decimated_taps_per_pixel = 8;

@@ -16,9 +16,8 @@ using cost_place = kernels::cost_place<h200>;
 /// What a kernel does with a problem.
 struct work {
     double bytes = 0;  ///< of the images that it reads and writes
-    double waits = 0;  ///< of its waves, one after the other, and
-    double units =
-        0;  ///< that a multiprocessor moves or computes; how a kernel counts them is its own matter
+    double waits = 0;  ///< steps that wait for one another, in all waves of blocks
+    double units = 0;  ///< a multiprocessor's work, in a measure of the kernel's own
 };
 
 double predicted_us(cost_place row, const device_traits& device, const work& of);
@@ -36,8 +35,8 @@ constexpr double both_radii(const filter_facts& p) {
     return static_cast<double>(p.radius.x) + static_cast<double>(p.radius.y);
 }
 
-/// Waves of `steps` that each block takes, one after the other. A multiprocessor holds `resident` blocks at a time, and a block's
-/// step is `step_units`.
+/// The work of blocks that each take `steps`, one after the other. A multiprocessor holds `resident` blocks at a time. A
+/// block's step is `step_waits` and `step_units`.
 inline work marching(const filter_facts& p, std::int64_t blocks, std::int64_t resident, double steps,
                      double step_waits, double step_units, const device_traits& device) {
     const auto of_sm = static_cast<double>(divide_up(blocks, device.sm_count)),

@@ -34,7 +34,7 @@ inline work work_of_two_passes(const filter_facts& p, const intermediate_image& 
     const double row = static_cast<double>(divide_up(p.row_values(), columns) * columns * p.images),
                  first = row * static_cast<double>(between.rows),
                  second = row * static_cast<double>(p.height);
-    // Values of a row that lie apart, as those of several channels do, are loaded for themselves.
+    // The more channels, the more values a thread loads along a row for as many products.
     const double along_x = static_cast<double>(p.radius.x) + 0.5 * static_cast<double>(p.reach());
     const double products = first * along_x + second * static_cast<double>(p.radius.y);
     return {.bytes = (first + second) * (p.value_bytes() + static_cast<double>(sizeof(float))),
