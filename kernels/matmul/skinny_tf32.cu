@@ -42,6 +42,11 @@ struct skinny_tf32_storage {
     static_assert(sizeof(received_packets) <= sizeof(a) + sizeof(b));
 };
 
+__device__ inline void meet_cluster() {
+    ptx::cluster_arrive();
+    ptx::cluster_wait();
+}
+
 template <class Tile, bool a_k_major>
 __global__ void __launch_bounds__(Tile::threads, skinny_blocks_per_sm)
     skinny_tf32(const __grid_constant__ tensor_product<float> p, const __grid_constant__ skinny_split s) {
@@ -82,8 +87,7 @@ __global__ void __launch_bounds__(Tile::threads, skinny_blocks_per_sm)
                 b_tile::template load<1>(shared.b[at.stage], p.b, share.col, k, 0, 0, full);
             }
         ptx::sync_warp();
-        ptx::cluster_arrive();
-        ptx::cluster_wait();
+        if (cluster.blocks > 1) meet_cluster();
         return;
     }
     const a_elements mine(0, thread);
@@ -98,8 +102,11 @@ __global__ void __launch_bounds__(Tile::threads, skinny_blocks_per_sm)
             ptx::sync_warp();  // each warp has read A for itself
             if (thread % warp == 0) ptx::arrive(&shared.barriers.empty[stage]);
         });
-    ptx::cluster_arrive();  // the stages are free, in every block
-    ptx::cluster_wait();
+    // The stages are free, in every block. Alone, the block's loader need not come.
+    if (cluster.blocks > 1)
+        meet_cluster();
+    else
+        ptx::sync_threads(1, Tile::consumers);
     auto& received = *reinterpret_cast<typename storage::received_packets*>(shared.a);
     const bool is_plain = p.beta == 0 && p.epilogue.is_identity;
     add_up<Tile>(p, s, cluster, share, place_in_c, is_plain, sums, received, &shared.all_received,
