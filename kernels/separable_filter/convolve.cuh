@@ -79,9 +79,10 @@ __device__ inline void stage_taps(const taps& taps, float* staged) {
 /// For each value of the window that starts `radius` pixels before the destination's value `begin`: the
 /// element of a source's row that stands for it, or -1 where it is the border's constant or nobody needs it.
 /// They are the same for all rows.
-template <int channels, class T>
+template <class T>
 __device__ void look_up_columns(int* columns, int begin, const arguments<T>& a) {
     const int radius = a.taps_x.radius;
+    const auto channels = static_cast<int>(a.source.first.channels);
     const int end = (static_cast<int>(a.destination.first.width) + 2 * radius) * channels;
     const int width = static_cast<int>(a.source.first.width);
     for (int i = static_cast<int>(threadIdx.x); i < strip::window(radius, channels); i += strip::threads) {
@@ -117,11 +118,25 @@ __device__ void stage_row(float* staged, const T* row, const int* columns, int w
 }
 
 /// The lane's 4 values of a staged row, filtered along x.
-template <int channels>
-__device__ float4 filter_row(const float* staged, const float* taps, int radius) {
+__device__ inline float4 filter_row(const float* staged, const float* taps, int radius, int channels) {
     const float4* own = reinterpret_cast<const float4*>(staged) + threadIdx.x % strip::lanes;
     float sums[4];
-    convolve<4, channels>(sums, taps, 2 * radius + 1, [own](int j) { return own[j]; });
+    const auto filter = [&]<int count>() {
+        convolve<4, count>(sums, taps, 2 * radius + 1, [own](int j) { return own[j]; });
+    };
+    switch (channels) {
+        case 1:
+            filter.template operator()<1>();
+            break;
+        case 2:
+            filter.template operator()<2>();
+            break;
+        case 3:
+            filter.template operator()<3>();
+            break;
+        default:
+            filter.template operator()<4>();
+    }
     return make_float4(sums[0], sums[1], sums[2], sums[3]);
 }
 

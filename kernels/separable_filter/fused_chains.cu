@@ -243,9 +243,9 @@ void launch(const fused_chains_plan& plan, const arguments<float>& a, cudaStream
 /// function<radius>()
 template <class Function>
 void with_chain(std::int64_t radius, Function function) {
-    with_radius<max_register_radius(pixel_type::f32, 1)>(static_cast<int>(radius), [&]<int each>() {
-        if constexpr (each > max_tile_radius(pixel_type::f32, 1)) function.template operator()<each>();
-    });
+    constexpr int first = max_tile_radius(pixel_type::f32, 1) + 1,
+                  last = max_register_radius(pixel_type::f32, 1);
+    with_radius<first, last>(static_cast<int>(radius), function);
 }
 
 }  // namespace

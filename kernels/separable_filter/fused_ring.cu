@@ -6,8 +6,9 @@
 //
 // A block marches down a strip. A round filters its 32 rows along x into the ring, where they take the place of the 32 oldest.
 // It starts the copies of the next 32, and meanwhile filters the rows that are now complete along y. In both passes a thread
-// holds the sums of 8 outputs of several columns or channels, and each input that it loads feeds all that it is for. Radii up
-// to 16 of one channel are compiled in, and their taps come from the constant bank. Others loop over groups of 8 inputs.
+// holds the sums of 8 outputs of several columns or channels, and each input that it loads feeds all that it is for. Radii
+// from 9 to 16 of one channel of 16 bits are compiled in, and their taps come from the constant bank. A kernel takes two radii:
+// for the smaller one it leaves the outer taps out. Other windows loop over groups of 8 inputs.
 //
 // It needs a radius up to 255, and shared memory for the ring and the rows. What limits it: the instructions beside the FMAs,
 // barriers, and the multiprocessors of the last blocks.
@@ -129,7 +130,10 @@ __global__ void __launch_bounds__(tile<radius>::max_threads, 2)
 /// Lays out blocks of a kernel whose window is compiled in, or of the one for any window.
 ring_layout lay_out(const filter_facts& p, bool is_compiled, int max_strip) {
     const auto channels = static_cast<int>(p.channels), value_bytes = p.value_bytes();
-    const auto radius_x = static_cast<int>(p.radius.x), radius_y = static_cast<int>(p.radius.y);
+    const auto radius_of = [is_compiled](std::int64_t radius) {
+        return is_compiled ? compiled_radius(radius, radius_step) : static_cast<int>(radius);
+    };
+    const int radius_x = radius_of(p.radius.x), radius_y = radius_of(p.radius.y);
     const int packet = max_vector_bytes / value_bytes;
     const int granule = std::lcm(outputs * channels, max_vector_bytes);  // whole groups of pixels and copies
     const std::int64_t strips = divide_up(p.row_values(), std::max(granule, max_strip / granule * granule));
@@ -168,13 +172,12 @@ ring_layout lay_out_any(const filter_facts& p, const device_traits& device) {
     }
 }
 
-constexpr int first_compiled_radius(pixel_type type) {
-    return max_register_radius(type, 1) + 1;
-}
+/// Smaller radii are those of strips. Bytes go to the tensor cores, and float to chains.
+constexpr int largest_of_strips = max_register_radius(pixel_type::u16, 1);
 
 bool may_be_compiled(const filter_facts& p) {
-    return p.channels == 1 && p.has_one_radius_up_to(max_compiled_radius) &&
-           p.radius.x >= first_compiled_radius(p.type);
+    return p.value_bytes() == 2 && p.channels == 1 && p.has_one_radius_up_to(max_compiled_radius) &&
+           p.radius.x > largest_of_strips;
 }
 
 template <class T, int channels, int radius>
@@ -204,17 +207,10 @@ void launch(const fused_ring_plan& plan, const arguments<T>& a, cudaStream_t str
                                         .layout = plan.layout,
                                         .taps_x = {},
                                         .taps_y = {}};
-    std::copy_n(a.taps_x.table, 2 * a.taps_x.radius + 1, p.taps_x);
-    std::copy_n(a.taps_y.table, 2 * a.taps_y.radius + 1, p.taps_y);
+    const int fewer = radius == any_radius ? 0 : radius - a.taps_x.radius;
+    std::ranges::copy(a.taps_x.weights(), p.taps_x + fewer);
+    std::ranges::copy(a.taps_y.weights(), p.taps_y + fewer);
     launch_batch(plan.grid, a.destination.count, fused_ring<T, channels, radius>, p, stream);
-}
-
-template <class T>
-void launch_compiled(const fused_ring_plan& plan, const arguments<T>& a, cudaStream_t stream) {
-    with_radius<max_compiled_radius>(a.taps_x.radius, [&]<int radius>() {
-        if constexpr (radius >= first_compiled_radius(pixel_type_of<T>))
-            launch<T, 1, radius>(plan, a, stream);
-    });
 }
 
 }  // namespace
@@ -259,7 +255,11 @@ fused_ring_plan plan_fused_ring(const filter_facts& p, const device_traits& devi
 
 template <class T>
 void launch_fused_ring(const fused_ring_plan& plan, const arguments<T>& a, cudaStream_t stream) {
-    if (plan.is_compiled) return launch_compiled(plan, a, stream);
+    if constexpr (sizeof(T) == 2)
+        if (plan.is_compiled)
+            return with_radius<largest_of_strips + radius_step, max_compiled_radius, radius_step>(
+                compiled_radius(a.taps_x.radius, radius_step),
+                [&]<int radius>() { launch<T, 1, radius>(plan, a, stream); });
     with_channels(a.source.first.channels,
                   [&]<int channels>() { launch<T, channels, any_radius>(plan, a, stream); });
 }

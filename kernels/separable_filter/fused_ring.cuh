@@ -32,8 +32,9 @@ inline constexpr int rows = 32;
 
 /// In place of a radius: those along x and along y are known at run time, up to max_ring_radius.
 inline constexpr int any_radius = -1;
-/// Radii of one channel up to this one have kernels of their own.
+/// Radii of one channel of 16 bits up to this one have kernels of their own: multiples of a step.
 inline constexpr int max_compiled_radius = 16;
+inline constexpr int radius_step = 2;
 
 template <int radius>
 struct tile {
@@ -93,16 +94,21 @@ __device__ void add_group(float (&sums)[outputs][width], const float (&inputs)[o
                 for (int w = 0; w < width; ++w) sums[i][w] = fmaf(tap(k), inputs[i + k][w], sums[i][w]);
 }
 
-/// sums[i] = sum over k = first..last-1 of taps[k] * inputs[i + k]. load(inputs) gives the next 8 inputs.
+/// sums[i] = sum over k = first..last-1 of taps[k] * inputs[i + k]. load(inputs) gives the next 8 inputs. The first and the
+/// last tap are there where `has_outer`.
 template <int first, int last, int width, class Load>
-__device__ void convolve(float (&sums)[outputs][width], const float* taps, Load load) {
+__device__ void convolve(float (&sums)[outputs][width], const float* taps, bool has_outer, Load load) {
 #pragma unroll
     for (int base = 0; base < last + outputs - 1; base += outputs) {
         float inputs[outputs][width];
         load(inputs);
         add_group(
             sums, inputs, [=](int k) { return taps[base + k - first]; },
-            [=](int k) { return base + k >= first && base + k < last; });
+            [=](int k) {
+                const bool is_inner = base + k > first && base + k < last - 1;
+                const bool is_outer = base + k == first || base + k == last - 1;
+                return is_inner || (is_outer && has_outer);
+            });
     }
 }
 
@@ -277,7 +283,7 @@ __device__ __forceinline__ void filter_along_x(const parameters<T, tile<radius>:
             convolve(sums, taps_x + outputs, shift, shift + 2 * radius_x + 1, load);
         } else {
             constexpr int before = round_up(radius, shift_limit) - radius;
-            convolve<before, before + 2 * radius + 1>(sums, p.taps_x, load);
+            convolve<before, before + 2 * radius + 1>(sums, p.taps_x, p.radius_x == radius, load);
         }
 #pragma unroll
         for (int r = 0; r < rows_x; ++r) {
@@ -317,7 +323,7 @@ __device__ __forceinline__ void filter_along_y(const parameters<T, tile<radius>:
     if constexpr (radius == any_radius)
         convolve(sums, taps_y + outputs, 0, 2 * radius_y + 1, load);
     else
-        convolve<0, 2 * radius + 1>(sums, p.taps_y, load);
+        convolve<0, 2 * radius + 1>(sums, p.taps_y, p.radius_y == radius, load);
 }
 
 }  // namespace heddle::kernels::separable_filter::ring

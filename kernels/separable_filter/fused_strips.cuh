@@ -11,8 +11,9 @@
 // fetched into registers, staged and filtered some at a time, with one branch for all. Halos, and what stands for values beyond
 // a border, come singly, mostly one value a lane, so a warp at an edge does what all others do.
 //
-// It needs one radius, up to max_register_radius(). Where rows are not aligned, packets are put together from words, and
-// results leave by way of shared memory. CMake writes the files that compile it. What limits it: DRAM, and then FMAs.
+// It needs one radius, up to max_register_radius(). A kernel takes two radii: for the smaller one it leaves the outer taps out.
+// Where rows are not aligned, packets are put together from words, and results leave by way of shared memory. CMake writes the
+// files that compile it. What limits it: DRAM, and then FMAs.
 
 #pragma once
 
@@ -29,10 +30,12 @@
 
 namespace heddle::kernels::separable_filter {
 
-template <class T, int channels, int radius, bool aligned>
+/// A strip whose windows have at most this radius.
+template <class T, int channels, int radius>
 struct tile {
     static constexpr int size = static_cast<int>(sizeof(T));
-    static constexpr strip_shape shape{size, channels, radius, aligned};
+    static constexpr int least_radius = separable_filter::least_radius(radius, strip_radius_step);
+    static constexpr strip_shape shape{size, channels, radius};
     static constexpr int warps = strip_shape::warps;
     static constexpr int values = shape.values;
     static constexpr int warp_values = strip_shape::lanes * values;
@@ -57,14 +60,16 @@ struct parameters : batch_rows<T> {
     unsigned strips;
     unsigned segments;
     int rows_per_block;
+    int own_radius;
+    bool aligned;  ///< packets of source and destination start at multiples of their size
     heddle::border border;
     T border_value;
-    float taps_x[2 * radius + 1];
-    float taps_y[2 * radius + 1];
+    float taps_x[2 * radius + 1];  ///< from own_radius before the middle one on
+    float taps_y[2 * radius + 1];  ///< the last ones
 };
 
 /// What a lane has fetched of a row: its packet, which starts `shift` bits into the words, and singles.
-template <class T, class tile, bool aligned>
+template <class T, class tile>
 struct fetched {
     static constexpr int words_read = tile::words + (tile::shifts ? 1 : 0);
 
@@ -72,11 +77,13 @@ struct fetched {
     unsigned shift;
     T singles[tile::singles];
 
+    template <bool aligned>
     __device__ void fetch_packet(const T* from) {
         if constexpr (aligned) {
             const auto read = *reinterpret_cast<const packet<T, tile::values>*>(from);
 #pragma unroll
             for (int i = 0; i < tile::words; ++i) words[i] = read.words[i];
+            shift = 0;
         } else {
             const auto address = reinterpret_cast<std::uintptr_t>(from);
             const auto* first = reinterpret_cast<const unsigned*>(address / 4 * 4);
@@ -107,7 +114,7 @@ struct fetched {
 
 /// The pass along x of a thread's values: `window` is its place in a staged row.
 template <class tile, int channels, int radius, class T>
-__device__ void filter_row(const packet<T, tile::values>* window, const float* taps,
+__device__ void filter_row(const packet<T, tile::values>* window, const float* taps, int own_radius,
                            float (&h)[tile::values]) {
 #pragma unroll
     for (int k = 0; k < tile::packets; ++k) {
@@ -116,7 +123,8 @@ __device__ void filter_row(const packet<T, tile::values>* window, const float* t
         for (int e = 0; e < tile::values; ++e) {
             const int at = k * tile::values + e - tile::lead;
             if (at < -tile::halo || at >= tile::values + tile::halo) continue;
-            filter_row_input<tile, channels, radius>(at, loaded.get(e), taps, h);
+            filter_row_input<tile, channels, radius, tile::least_radius>(at, loaded.get(e), taps, h,
+                                                                         own_radius);
         }
     }
 }
@@ -129,11 +137,11 @@ struct singles {
     int columns[tile::singles];
     bool is_border[tile::singles];
 
-    __device__ singles(const parameters<T, radius>& p, int lane, int begin, int valid, int whole) {
+    __device__ singles(const parameters<T, radius>& p, int lane, int begin, int valid, int head, int whole) {
 #pragma unroll
         for (int k = 0; k < tile::singles; ++k) {
             const int i = lane + 32 * k;
-            const int place = i < tile::lead + tile::head ? i : i - tile::head + whole;
+            const int place = i < tile::lead + head ? i : i - head + whole;
             const bool is_needed =
                 place >= tile::lead - tile::halo && place < tile::lead + valid + tile::halo;
             const int value = begin + place - tile::lead + tile::halo;  // not negative where it is needed
@@ -148,11 +156,11 @@ struct singles {
 };
 
 /// A row of results, of which `valid` values are the destination's.
-template <class T, class tile, bool aligned>
+template <class T, class tile>
 __device__ __forceinline__ void store_row(T* out, const packet<T, tile::values>& result,
-                                          packet<T, tile::values>* stage, int lane, int valid) {
+                                          packet<T, tile::values>* stage, bool aligned, int lane, int valid) {
     const bool is_whole = (lane + 1) * tile::values <= valid;
-    if constexpr (aligned) {
+    if (aligned) {
         if (is_whole) {
             store(out + lane * tile::values, result);
         } else {
@@ -171,12 +179,11 @@ __device__ __forceinline__ void store_row(T* out, const packet<T, tile::values>&
     }
 }
 
-/// `aligned`: packets of source and destination start at multiples of their size.
-template <class T, int channels, int radius, bool aligned>
-__global__ void __launch_bounds__(32 * tile<T, channels, radius, aligned>::warps,
-                                  tile<T, channels, radius, aligned>::blocks_per_sm)
+template <class T, int channels, int radius>
+__global__ void __launch_bounds__(32 * tile<T, channels, radius>::warps,
+                                  tile<T, channels, radius>::blocks_per_sm)
     fused(const __grid_constant__ parameters<T, radius> p) {
-    using tile = tile<T, channels, radius, aligned>;
+    using tile = tile<T, channels, radius>;
     using packet = packet<T, tile::values>;
     __shared__ packet staged[tile::warps][tile::rows][32 + tile::packets - 1];
     __shared__ std::int64_t border_rows[2 * radius + 1];
@@ -188,15 +195,17 @@ __global__ void __launch_bounds__(32 * tile<T, channels, radius, aligned>::warps
     const std::int64_t image = blockIdx.x / p.strips / p.segments;
     const std::int64_t top = std::int64_t{blockIdx.x / p.strips % p.segments} * p.rows_per_block;
     const int outputs = static_cast<int>(min(std::int64_t{p.rows_per_block}, p.height - top));
-    const int inputs = outputs + 2 * radius;
-    const std::int64_t first_row = p.above + top - radius;
+    const int inputs = outputs + 2 * p.own_radius;
+    const std::int64_t first_row = p.above + top - p.own_radius;
     const T* source = p.source + image * p.source_image;
 
     // Rows that stand above and below the source are looked up once.
     if (first_row < 0 || first_row + inputs > p.source_height) {
-        for (int i = static_cast<int>(threadIdx.x); i < 2 * radius; i += static_cast<int>(blockDim.x))
-            border_rows[i] = source_index(i < radius ? i - radius : p.source_height + i - radius,
-                                          p.source_height, p.border);
+        for (int i = static_cast<int>(threadIdx.x); i < 2 * p.own_radius; i += static_cast<int>(blockDim.x)) {
+            const int below = i - p.own_radius;
+            border_rows[i] =
+                source_index(below < 0 ? below : p.source_height + below, p.source_height, p.border);
+        }
         ptx::sync_threads();
     }
 
@@ -206,16 +215,16 @@ __global__ void __launch_bounds__(32 * tile<T, channels, radius, aligned>::warps
     const int x = begin + lane * tile::values;
     const int valid = min(p.row_values - begin, tile::warp_values);
     const int row_end = (p.source_width - p.left) * channels;
+    const int head = p.aligned ? 0 : tile::head, slack = p.aligned ? 0 : tile::slack;
     // Values of the warp's columns up to the end of the last packet that lies in the source's rows.
-    const int whole =
-        max(tile::head, min((row_end - begin - tile::slack) & -tile::values, tile::warp_values));
-    const bool fetches_packet = lane * tile::values >= tile::head && (lane + 1) * tile::values <= whole;
+    const int whole = max(head, min((row_end - begin - slack) & -tile::values, tile::warp_values));
+    const bool fetches_packet = lane * tile::values >= head && (lane + 1) * tile::values <= whole;
 
-    const singles<T, channels, radius, tile> single(p, lane, begin, valid, whole);
+    const singles<T, channels, radius, tile> single(p, lane, begin, valid, head, whole);
 
-    fetched<T, tile, aligned> rows[tile::rows] = {};
-    const auto fetch_row = [&](int i, const T* row) {
-        if (fetches_packet) rows[i].fetch_packet(row + x);
+    fetched<T, tile> rows[tile::rows] = {};
+    const auto fetch_row = [&]<bool aligned>(int i, const T* row) {
+        if (fetches_packet) rows[i].template fetch_packet<aligned>(row + x);
 #pragma unroll
         for (int k = 0; k < tile::singles; ++k) rows[i].singles[k] = row[single.columns[k]];
     };
@@ -224,24 +233,32 @@ __global__ void __launch_bounds__(32 * tile<T, channels, radius, aligned>::warps
     const int inside_end = static_cast<int>(min(p.source_height - first_row, std::int64_t{inputs}));
     const T* next = source + (first_row - p.above) * p.source_stride;
     const auto fetch_rows = [&](int first) {
-        if (first >= inside_begin && first + tile::rows <= inside_end) {
+        const bool are_inside = first >= inside_begin && first + tile::rows <= inside_end;
+        if (are_inside && p.aligned) {
 #pragma unroll
-            for (int i = 0; i < tile::rows; ++i) fetch_row(i, next + i * p.source_stride);
+            for (int i = 0; i < tile::rows; ++i)
+                fetch_row.template operator()<true>(i, next + i * p.source_stride);
+        } else if (are_inside) {
+#pragma unroll
+            for (int i = 0; i < tile::rows; ++i)
+                fetch_row.template operator()<false>(i, next + i * p.source_stride);
         } else {
 #pragma unroll
             for (int i = 0; i < tile::rows; ++i) {
                 const int input = first + i;
                 if (input >= inputs) break;
-                if (input >= inside_begin && input < inside_end) {
-                    fetch_row(i, next + i * p.source_stride);
-                    continue;
+                const T* row = next + i * p.source_stride;
+                if (input < inside_begin || input >= inside_end) {
+                    const std::int64_t y = border_rows[p.own_radius + input -
+                                                       (input < inside_begin ? inside_begin : inside_end)];
+                    row = y < 0 ? nullptr : source + (y - p.above) * p.source_stride;
                 }
-                const std::int64_t y =
-                    border_rows[radius + input - (input < inside_begin ? inside_begin : inside_end)];
-                if (y >= 0)
-                    fetch_row(i, source + (y - p.above) * p.source_stride);
-                else
+                if (row == nullptr)
                     rows[i].fill(p.border_value);
+                else if (p.aligned)
+                    fetch_row.template operator()<true>(i, row);
+                else
+                    fetch_row.template operator()<false>(i, row);
             }
         }
         next += tile::rows * p.source_stride;
@@ -249,7 +266,8 @@ __global__ void __launch_bounds__(32 * tile<T, channels, radius, aligned>::warps
 
     float sums[tile::values][2 * radius + 1] = {};
     // This is the first input's place, which completes no row.
-    T* out = p.destination + image * p.destination_image + (top - 2 * radius) * p.destination_stride + begin;
+    T* out =
+        p.destination + image * p.destination_image + (top - 2 * p.own_radius) * p.destination_stride + begin;
     ptx::wait_for_grids_before();
     fetch_rows(0);
     for (int first = 0; first < inputs; first += tile::rows) {
@@ -272,21 +290,21 @@ __global__ void __launch_bounds__(32 * tile<T, channels, radius, aligned>::warps
         for (int i = 0; i < tile::rows; ++i) {
             float h[tile::values];
             float complete[tile::values];
-            filter_row<tile, channels, radius>(&staged[warp][i][lane], p.taps_x, h);
+            filter_row<tile, channels, radius>(&staged[warp][i][lane], p.taps_x, p.own_radius, h);
 #pragma unroll
             for (int e = 0; e < tile::values; ++e)
-                complete[e] = filter_column<radius>(h[e], p.taps_y, sums[e]);
+                complete[e] = filter_column<radius, 0, 2 * radius, tile::least_radius>(h[e], p.taps_y,
+                                                                                       sums[e], p.own_radius);
             const packet result = packet::from_floats(complete);
 
-            if (first + i >= 2 * radius && first + i < inputs) {
-                store_row<T, tile, aligned>(out, result, staged[warp][i], lane, valid);
-            }
+            if (first + i >= 2 * p.own_radius && first + i < inputs)
+                store_row<T, tile>(out, result, staged[warp][i], p.aligned, lane, valid);
             out += p.destination_stride;
         }
     }
 }
 
-template <class T, int channels, int radius, bool aligned>
+template <class T, int channels, int radius>
 void launch(const fused_strips_plan& plan, const arguments<T>& a, cudaStream_t stream) {
     parameters<T, radius> p{batch_rows<T>::of(a, a.y * a.source.first.row_stride + a.x * channels),
                             static_cast<int>(a.destination.first.width) * channels,
@@ -295,24 +313,26 @@ void launch(const fused_strips_plan& plan, const arguments<T>& a, cudaStream_t s
                             plan.strips,
                             plan.march.segments,
                             plan.march.rows_per_block,
+                            a.taps_x.radius,
+                            plan.aligned,
                             a.border,
                             a.border_value,
                             {},
                             {}};
-    for (int i = 0; i <= 2 * radius; ++i) {
-        p.taps_x[i] = a.taps_x.table[i] * scale_of_first_pass<T>;
-        p.taps_y[i] = a.taps_y.table[i] * scale_of_second_pass<T>;
+    const int fewer = radius - a.taps_x.radius;
+    for (int i = 0; i <= 2 * a.taps_x.radius; ++i) {
+        p.taps_x[fewer + i] = a.taps_x.table[i] * scale_of_first_pass<T>;
+        p.taps_y[2 * fewer + i] = a.taps_y.table[i] * scale_of_second_pass<T>;
     }
-    launch_batch(plan.grid, a.destination.count, fused<T, channels, radius, aligned>, p, stream);
+    launch_batch(plan.grid, a.destination.count, fused<T, channels, radius>, p, stream);
 }
 
-template <class T, int channels>
-void launch_strips(const fused_strips_plan& plan, const arguments<T>& a, cudaStream_t stream) {
-    constexpr pixel_type type = pixel_type_of<T>;
-    with_radius<max_register_radius(type, channels)>(a.taps_x.radius, [&]<int radius>() {
-        if constexpr (has_aligned_strips(type, channels, radius))
-            if (plan.aligned) return launch<T, channels, radius, true>(plan, a, stream);
-        launch<T, channels, radius, false>(plan, a, stream);
+template <class T>
+void launch_fused_strips(const fused_strips_plan& plan, const arguments<T>& a, cudaStream_t stream) {
+    with_channels(a.source.first.channels, [&]<int channels>() {
+        constexpr int step = strip_radius_step, last = max_register_radius(pixel_type_of<T>, channels);
+        with_radius<step, last, step>(compiled_radius(a.taps_x.radius, step),
+                                      [&]<int radius>() { launch<T, channels, radius>(plan, a, stream); });
     });
 }
 

@@ -4,7 +4,7 @@
 // what they share is still in L1 and L2. Nothing is carried on to another tile, so the pass along y comes first, by sums that
 // end with the tile. Along x, shuffles bring what other lanes have. The outermost lanes only lend.
 //
-// It needs one radius, up to max_tile_radius(), and a source whose rows start at multiples of packets. What limits it: DRAM.
+// It needs one radius, from 1 to max_tile_radius(), and a source whose rows start at multiples of packets. What limits it: DRAM.
 
 #pragma once
 
@@ -249,8 +249,8 @@ template <class T>
 void launch_fused_tiles(const fused_tiles_plan& plan, const arguments<T>& a, cudaStream_t stream) {
     with_channels(a.source.first.channels, [&]<int channels>() {
         constexpr int most = max_tile_radius(pixel_type_of<T>, channels);
-        with_radius<most>(a.taps_x.radius,
-                          [&]<int radius>() { launch_tiles<channels, radius>(plan, a, stream); });
+        with_radius<1, most>(a.taps_x.radius,
+                             [&]<int radius>() { launch_tiles<channels, radius>(plan, a, stream); });
     });
 }
 

@@ -165,13 +165,8 @@ fused_ring_plan plan_fused_ring(const filter_facts& facts, const device_traits& 
 template <class T>
 void launch_fused_ring(const fused_ring_plan& plan, const arguments<T>& arguments, cudaStream_t stream);
 
-/// For images of this many channels.
-template <class T, int channels>
-void launch_strips(const fused_strips_plan& plan, const arguments<T>& arguments, cudaStream_t stream);
 template <class T>
-void launch_fused_strips(const fused_strips_plan& own, const arguments<T>& a, cudaStream_t stream) {
-    with_channels(a.source.first.channels, [&]<int channels> { launch_strips<T, channels>(own, a, stream); });
-}
+void launch_fused_strips(const fused_strips_plan& plan, const arguments<T>& arguments, cudaStream_t stream);
 
 /// Needs one channel of float; one radius above that of tiles and up to that of registers; and rows of the source, from the
 /// region's place on, and of the destination that start at multiples of 16 bytes.

@@ -56,6 +56,7 @@ __device__ void take_products(float (&h)[tile::rows][own_columns], const unsigne
 }
 
 /// `aligned`: rows of the source begin at multiples of packets, and those of the destination at multiples of pairs.
+/// A smaller radius along y has weights of 0 before its own.
 template <int radius, bool aligned>
 __global__ void __launch_bounds__(warp_strips::max_warps* warp_threads, tile::blocks_per_sm(radius))
     mma_x_registers_y(const __grid_constant__ parameters<radius> p) {
@@ -74,7 +75,7 @@ __global__ void __launch_bounds__(warp_strips::max_warps* warp_threads, tile::bl
     const std::uint8_t* const image = p.source.first.data + blockIdx.z * p.source.stride;
     const int line_count = stage::lines(rows, radius);
     for (int i = static_cast<int>(threadIdx.x); i < line_count; i += static_cast<int>(blockDim.x)) {
-        const int line = p.y + top + ::min(i, rows + 2 * radius - 1) - radius;
+        const int line = p.y + top + ::min(i, rows + 2 * p.radius_y - 1) - p.radius_y;
         lines[i] =
             frame::start_of_line(image, p.source.first.height, p.source.first.row_stride, line, p.border);
     }
@@ -171,7 +172,7 @@ __global__ void __launch_bounds__(warp_strips::max_warps* warp_threads, tile::bl
     multiply();
     take_products(h, high, low);
 #pragma unroll 1
-    for (int row = -2 * radius; row < 0; row += tile::rows) march.template operator()<false>(row);
+    for (int row = -2 * p.radius_y; row < 0; row += tile::rows) march.template operator()<false>(row);
 #pragma unroll 1
     for (int row = 0; row < rows; row += tile::rows) march.template operator()<true>(row);
     ptx::cp_async_wait_group<0>();
@@ -193,7 +194,9 @@ void launch(const mma_x_registers_y_plan& plan, const arguments<std::uint8_t>& a
 
     const whole_taps along_x(a.taps_x);
     p.scale = static_cast<float>(sums_unit / along_x.sum);
-    for (int i = 0; i <= 2 * radius; ++i) p.taps_y[i] = a.taps_y.table[i] * scale_y;
+    p.radius_y = a.taps_y.radius;
+    for (int i = 0; i <= 2 * p.radius_y; ++i)
+        p.taps_y[2 * (radius - p.radius_y) + i] = a.taps_y.table[i] * scale_y;
     const int before = plan.lead - plan.skip;
     p.along_x.set([&](int m, int place) -> unsigned {
         const int column = m % 8 * 2 + m / 8;  // a lane has the sums of two neighbours
@@ -208,8 +211,10 @@ void launch(const mma_x_registers_y_plan& plan, const arguments<std::uint8_t>& a
 
 void launch_mma_x_registers_y(const mma_x_registers_y_plan& plan, const arguments<std::uint8_t>& a,
                               cudaStream_t stream) {
-    with_radius<max_registers_radius>(a.taps_y.radius,
-                                      [&]<int radius>() { launch<radius>(plan, a, stream); });
+    const auto launch_compiled = [&]<int radius>() { launch<radius>(plan, a, stream); };
+    const int radius = compiled_registers_radius(a.taps_y.radius);
+    with_radius<1, 2>(radius, launch_compiled);
+    with_radius<4, max_registers_radius, 2>(radius, launch_compiled);
 }
 
 }  // namespace heddle::kernels::separable_filter

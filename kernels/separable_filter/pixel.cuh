@@ -170,26 +170,38 @@ __device__ void store(T* to, const packet<T, values>& from) {
         *reinterpret_cast<packet<T, values>*>(to) = from;
 }
 
+// A kernel that is compiled for `radius` also takes smaller radii from `least` on. It then leaves the outer taps out: times
+// a weight of 0, a NaN outside of the window would come into the sum.
+
 /// The pass along x: adds the input at place `at`, counted from a thread's own values, to those of their sums that it
-/// reaches. The first input that one reaches begins it.
-template <class tile, int channels, int radius>
-__device__ void filter_row_input(int at, float input, const float* taps, float (&sums)[tile::values]) {
+/// reaches. The first input that one reaches begins it. The middle tap is taps[radius].
+template <class tile, int channels, int radius, int least = radius>
+__device__ void filter_row_input(int at, float input, const float* taps, float (&sums)[tile::values],
+                                 int own_radius = radius) {
 #pragma unroll
     for (int i = 0; i < tile::values; ++i) {
         const int distance = at - i;
         if (distance % channels != 0 || distance < -tile::halo || distance > tile::halo) continue;
-        const float tap = taps[radius + distance / channels];
-        sums[i] = distance == -tile::halo ? tap * input : fmaf(tap, input, sums[i]);
+        const int pixels = distance / channels;
+        const bool is_tap = ::max(pixels, -pixels) <= least || ::max(pixels, -pixels) <= own_radius;
+        const float tap = taps[radius + pixels];
+        if (distance == -tile::halo)
+            sums[i] = is_tap ? tap * input : 0;
+        else if (is_tap)
+            sums[i] = fmaf(tap, input, sums[i]);
     }
 }
 
-/// The pass along y: adds a row to sums [first, last) of 2 * radius, and gives the one that is complete.
-template <int radius, int first = 0, int last = 2 * radius>
-__device__ float filter_column(float h, const float* taps, float (&sums)[2 * radius + 1]) {
+/// The pass along y: adds a row to sums [first, last) of 2 * radius, and gives the one that is complete. The last tap is
+/// taps[2 * radius]. Sums begin as 0, and those from 2 * own_radius on stay 0.
+template <int radius, int first = 0, int last = 2 * radius, int least = radius>
+__device__ float filter_column(float h, const float* taps, float (&sums)[2 * radius + 1],
+                               int own_radius = radius) {
     sums[2 * radius] = 0;
     const float complete = fmaf(taps[2 * radius], h, sums[0]);
 #pragma unroll
-    for (int i = first; i < last; ++i) sums[i] = fmaf(taps[2 * radius - 1 - i], h, sums[i + 1]);
+    for (int i = first; i < last; ++i)
+        if (i < 2 * least || i < 2 * own_radius) sums[i] = fmaf(taps[2 * radius - 1 - i], h, sums[i + 1]);
     return complete;
 }
 

@@ -6,9 +6,9 @@
 //
 // Along y the neighbours of a warp's values are whole rows: loads are coalesced as they are, and each value
 // is loaded once and used 2r + 1 times at once, where `shared_memory` copied it and loaded it again for every
-// 8 outputs. A sum that moves on is written one place down by its own FMA. The radius is a compile-time
-// constant, so that sums stay in registers and weights come from the constant bank: up to 16. What remains is
-// the intermediate image: a write and a read of DRAM. Any shape, any alignment.
+// 8 outputs. A sum that moves on is written one place down by its own FMA. The number of sums is a compile-time
+// constant, so that they stay in registers and weights come from the constant bank: for radii up to 4, 8, 12 and 16.
+// What remains is the intermediate image: a write and a read of DRAM. Any shape, any alignment.
 
 #include "kernels/device/border.cuh"
 #include "kernels/device/grid.hpp"
@@ -20,6 +20,7 @@
 #include "kernels/separable_filter/plan/window.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace heddle::kernels::separable_filter {
 namespace {
@@ -28,12 +29,21 @@ struct tile {
     static constexpr int threads = 128;
     static constexpr int rows = 64;  ///< that a thread writes
     static constexpr int batch = 8;  ///< rows under way
+    static constexpr int radius_step = 4;
 };
 
-template <class T, int radius>
+/// The weights are the last ones of so many.
+template <int radius>
+struct last_taps {
+    float weights[2 * radius + 1];
+};
+
+template <class T, int most_radius>
 __global__ void __launch_bounds__(tile::threads)
-    along_y(const __grid_constant__ arguments<T> a, const intermediate_image between) {
-    __shared__ std::int64_t window_rows[tile::rows + 2 * radius];
+    along_y(const __grid_constant__ arguments<T> a, const __grid_constant__ last_taps<most_radius> taps,
+            const intermediate_image between) {
+    __shared__ std::int64_t window_rows[tile::rows + 2 * most_radius];
+    const int radius = a.taps_y.radius;
     const image_view<T>& destination = a.destination.first;
     const std::int64_t x = std::int64_t{blockIdx.x} * tile::threads + threadIdx.x;
     const std::int64_t tiles = (destination.height + tile::rows - 1) / tile::rows;
@@ -53,7 +63,7 @@ __global__ void __launch_bounds__(tile::threads)
 
         const float* column = a.intermediate + image * between.rows * between.stride + x;
         T* out = destination.data + image * a.destination.stride + top * destination.row_stride + x;
-        float sums[2 * radius + 1] = {};
+        float sums[2 * most_radius + 1] = {};
         for (int first = 0; first < inputs; first += tile::batch) {
             float loaded[tile::batch];
 #pragma unroll
@@ -64,10 +74,9 @@ __global__ void __launch_bounds__(tile::threads)
 #pragma unroll
             for (int b = 0; b < tile::batch; ++b) {
                 if (first + b >= inputs) break;
-                const float complete = fmaf(a.taps_y.table[2 * radius], loaded[b], sums[0]);
-#pragma unroll
-                for (int k = 0; k < 2 * radius; ++k)
-                    sums[k] = fmaf(a.taps_y.table[2 * radius - 1 - k], loaded[b], sums[k + 1]);
+                constexpr int least = least_radius(most_radius, tile::radius_step);
+                const float complete = filter_column<most_radius, 0, 2 * most_radius, least>(
+                    loaded[b], taps.weights, sums, radius);
                 if (first + b < 2 * radius) continue;
                 *out = from_float<T>(complete);
                 out += destination.row_stride;
@@ -93,8 +102,11 @@ two_pass_plan plan_register_window(const filter_facts& p, const device_traits& d
 template <class T>
 void launch_register_window(const two_pass_plan& plan, const arguments<T>& a, cudaStream_t stream) {
     launch_along_x(plan, a, stream);
-    with_radius<max_window_radius>(a.taps_y.radius, [&]<int radius>() {
-        launch(config_of(plan.along_y, stream), along_y<T, radius>, a, plan.between);
+    constexpr int step = tile::radius_step;
+    with_radius<step, max_window_radius, step>(compiled_radius(a.taps_y.radius, step), [&]<int radius>() {
+        last_taps<radius> taps{};
+        std::ranges::copy_backward(a.taps_y.weights(), std::end(taps.weights));
+        launch(config_of(plan.along_y, stream), along_y<T, radius>, a, taps, plan.between);
     });
 }
 

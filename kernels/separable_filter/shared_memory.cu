@@ -48,11 +48,12 @@ struct tile_y {
     }
 };
 
-template <class T, int channels>
+template <class T>
 __global__ void __launch_bounds__(strip::threads)
     along_x(const __grid_constant__ arguments<T> a, const intermediate_image between) {
     extern __shared__ float4 storage[];
     const int radius = a.taps_x.radius;
+    const auto channels = static_cast<int>(a.source.first.channels);
     const int pitch = strip::pitch(radius, channels);
     float* staged = reinterpret_cast<float*>(storage);
     float* taps = staged + tile_x::rows * pitch;
@@ -65,7 +66,7 @@ __global__ void __launch_bounds__(strip::threads)
     float* own_row = staged + warp * pitch;
 
     stage_taps(a.taps_x, taps);
-    look_up_columns<channels>(columns, begin, a);
+    look_up_columns(columns, begin, a);
     ptx::sync_threads();
     // The rows of all images of the batch, one after another.
     for (std::int64_t row = std::int64_t{blockIdx.y} * tile_x::rows + warp;
@@ -75,7 +76,7 @@ __global__ void __launch_bounds__(strip::threads)
         stage_row(own_row, image + y * a.source.first.row_stride, columns, strip::window(radius, channels),
                   to_float(a.border_value));
         ptx::sync_warp();
-        const float4 sums = filter_row<channels>(own_row, taps, radius);
+        const float4 sums = filter_row(own_row, taps, radius, channels);
         ptx::sync_warp();
         if (x < row_values) *reinterpret_cast<float4*>(a.intermediate + row * between.stride + x) = sums;
     }
@@ -162,9 +163,7 @@ kernel_grid grid_along_x(const filter_facts& p, const intermediate_image& betwee
 
 template <class T>
 void launch_along_x(const two_pass_plan& plan, const arguments<T>& a, cudaStream_t stream) {
-    with_channels(a.source.first.channels, [&]<int channels>() {
-        launch(config_of(plan.along_x, stream), along_x<T, channels>, a, plan.between);
-    });
+    launch(config_of(plan.along_x, stream), along_x<T>, a, plan.between);
 }
 
 two_pass_plan plan_shared_memory(const filter_facts& p, const device_traits& device) {

@@ -30,7 +30,8 @@ struct parameters {
     int skip;
     int strip_rows;
     float scale;  ///< of the sums along y
-    float taps_y[2 * radius + 1];
+    int radius_y;
+    float taps_y[2 * radius + 1];  ///< the last ones; before them zeros
     mma_operand along_x;
 };
 

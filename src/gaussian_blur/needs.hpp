@@ -69,10 +69,12 @@ inline constexpr need aligned_rows{
     "needs rows at multiples of 16 bytes, in the source from the region's place on and in the destination"};
 inline constexpr auto chains = needs<one_float, chain_radius, aligned_rows, short_rows>;
 
-inline constexpr need tile_radius{
-    [](auto& p, auto&) { return p.has_one_radius_up_to(max_tile_radius(p.type, p.channels)); },
-    "takes one radius for both axes: up to 5 of float, 3 of half and uint16, 2 of uint8, and up to 12 values "
-    "along x"};
+inline constexpr need tile_radius{[](auto& p, auto&) {
+                                      return p.radius.x >= 1 &&
+                                             p.has_one_radius_up_to(max_tile_radius(p.type, p.channels));
+                                  },
+                                  "takes one radius for both axes, from 1 on: up to 5 of float, 3 of half "
+                                  "and uint16, 2 of uint8, and up to 12 values along x"};
 static_assert(max_tile_radius(pixel_type::f32, 1) == 5 && max_tile_radius(pixel_type::u16, 1) == 3 &&
               max_tile_radius(pixel_type::u8, 1) == 2 && max_tile_radius(pixel_type::f32, 4) == 3);
 inline constexpr need tile_packets{

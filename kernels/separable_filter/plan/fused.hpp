@@ -85,7 +85,7 @@ struct fused_tiles_plan {
     double us;            ///< predicted
 };
 
-/// Needs one radius up to max_tile_radius(), and rows of the source at multiples of packets.
+/// Needs one radius from 1 to max_tile_radius(), and rows of the source at multiples of packets.
 inline fused_tiles_plan plan_fused_tiles(const filter_facts& p, const device_traits& device) {
     const tile_shape shape = tile_shape::of(p);
     const auto shift = static_cast<int>(p.x * p.channels % shape.values);
@@ -109,6 +109,9 @@ constexpr int max_register_radius(pixel_type type, std::int64_t channels) {
     return type == pixel_type::f32 && channels == 1 ? 16 : 8;
 }
 
+/// Strips are compiled for radii that are multiples of this.
+inline constexpr int strip_radius_step = 2;
+
 /// What a warp of fused_strips marches down with: a strip of as many columns as its lanes own.
 struct strip_shape {
     static constexpr int lanes = 32;
@@ -122,9 +125,9 @@ struct strip_shape {
     int lead;     ///< values of a window before a thread's own
     int packets;  ///< of a window
 
-    /// Where rows are not aligned, a packet is put together from words of memory, which reach beyond it on
-    /// both sides. They stay in the row, as its first packet, the head, and the last one that is followed by
-    /// fewer than `slack` values are fetched singly.
+    /// Where rows are not aligned, a packet of small values is put together from words of memory, which reach
+    /// beyond it on both sides. They stay in the row: the first packet, the head, and the last one that is
+    /// followed by fewer than `slack` values are fetched singly.
     bool shifts;
     int slack;
     int head;
@@ -135,13 +138,14 @@ struct strip_shape {
     int staged_bytes;
     int blocks_per_sm;
 
-    constexpr strip_shape(int size, int channels, int radius, bool aligned)
+    /// For a radius that is compiled.
+    constexpr strip_shape(int size, int channels, int radius)
         : values(size > 1 || (channels >= 3 && radius <= 3) ? packet_bytes / size : 8),
           words(values * size / 4),
           halo(radius * channels),
           lead(round_up(halo, values)),
           packets(1 + 2 * lead / values),
-          shifts(!aligned && size < 4),
+          shifts(size < 4),
           slack(shifts ? 4 / size : 0),
           head(shifts ? values : 0),
           singles((lead + head + values - 1 + slack + halo + lanes - 1) / lanes),
@@ -169,21 +173,12 @@ struct fused_strips_plan {
     double us;  ///< predicted
 };
 
-/// Whether strips are compiled for rows that are aligned: but of windows that fused_tiles or fused_chains takes then.
-constexpr bool has_aligned_strips(pixel_type type, std::int64_t channels, std::int64_t radius) {
-    return radius > max_tile_radius(type, channels) && !(type == pixel_type::f32 && channels == 1);
-}
-
 /// Needs one radius up to max_register_radius().
 inline fused_strips_plan plan_fused_strips(const filter_facts& p, const device_traits& device) {
-    const auto shape_of = [&p](bool aligned) {
-        return strip_shape(p.value_bytes(), static_cast<int>(p.channels), static_cast<int>(p.radius.x),
-                           aligned);
-    };
-    const int packet = shape_of(true).values * p.value_bytes();
-    const bool aligned = has_aligned_strips(p.type, p.channels, p.radius.x) &&
-                         p.place_alignment() >= packet && p.destination_alignment >= packet;
-    const strip_shape shape = shape_of(aligned);
+    const int radius = compiled_radius(p.radius.x, strip_radius_step);
+    const strip_shape shape(p.value_bytes(), static_cast<int>(p.channels), radius);
+    const int packet = shape.values * p.value_bytes();
+    const bool aligned = p.place_alignment() >= packet && p.destination_alignment >= packet;
 
     // Strips of equal width.
     const std::int64_t row_warps = divide_up(p.row_values(), std::int64_t{strip_shape::lanes} * shape.values);
@@ -201,21 +196,20 @@ inline fused_strips_plan plan_fused_strips(const filter_facts& p, const device_t
                    static_cast<double>(strip_shape::lanes * warps * shape.values * p.value_bytes());
     const cost_place row = p.value_bytes() == 4   ? cost_place("fused strips of float")
                            : p.value_bytes() == 1 ? cost_place("fused strips of bytes")
-                           : shape.shifts         ? cost_place("fused strips unaligned")
-                                                  : cost_place("fused strips");
-    return {
-        .grid = {.blocks = {strips * down.segments},
-                 .threads = {strip_shape::lanes * warps},
-                 .shared_bytes = static_cast<std::size_t>(std::max<std::int64_t>(
-                     shared_bytes_of_one_of(blocks_per_sm, device) - shape.staged_bytes, 0)),
-                 .shared_limit = static_cast<std::size_t>(shared_bytes_of_one_of(1, device)),
-                 .begins_early = waits_for_grids(device)},
-        .aligned = aligned,
-        .strips = static_cast<unsigned>(strips),
-        .march = down,
-        .us = predicted_us(row, device,
-                           marching(p, strips * down.segments * p.images, blocks_per_sm, rows,
-                                    shape.values * (both_radii(p) + shape.packets), bytes_of_row, device))};
+                           : aligned              ? cost_place("fused strips")
+                                                  : cost_place("fused strips unaligned");
+    return {.grid = {.blocks = {strips * down.segments},
+                     .threads = {strip_shape::lanes * warps},
+                     .shared_bytes = static_cast<std::size_t>(std::max<std::int64_t>(
+                         shared_bytes_of_one_of(blocks_per_sm, device) - shape.staged_bytes, 0)),
+                     .shared_limit = static_cast<std::size_t>(shared_bytes_of_one_of(1, device)),
+                     .begins_early = waits_for_grids(device)},
+            .aligned = aligned,
+            .strips = static_cast<unsigned>(strips),
+            .march = down,
+            .us = predicted_us(row, device,
+                               marching(p, strips * down.segments * p.images, blocks_per_sm, rows,
+                                        shape.values * (2 * radius + shape.packets), bytes_of_row, device))};
 }
 
 }  // namespace heddle::kernels::separable_filter

@@ -20,6 +20,10 @@ namespace heddle::kernels::separable_filter {
 
 /// The largest radius along y whose sums the registers of mma_x_registers_y hold.
 inline constexpr int max_registers_radius = 8;
+/// The radius along y of the kernel that takes `radius`.
+constexpr int compiled_registers_radius(std::int64_t radius) {
+    return radius <= 2 ? compiled_radius(radius, 1) : compiled_radius(radius, 2);
+}
 
 /// What a warp of mma_x_registers_y works on.
 struct span_tile {
@@ -83,7 +87,7 @@ struct mma_x_registers_y_plan {
 /// Needs bytes, and windows of 16 columns within span_tile::depth values. A strip has no fewer rows than its
 /// warp filters to start it, and no more than a grid's count of strips and the card's balance want.
 inline mma_x_registers_y_plan plan_mma_x_registers_y(const filter_facts& p, const device_traits& device) {
-    const auto radius = static_cast<int>(p.radius.y);
+    const int radius = compiled_registers_radius(p.radius.y);
     const int before = values_before_span(p);
     const int lead = values_before(before, static_cast<int>(p.x * p.channels), span_stage::packet);
     const warp_strips strips(p.row_values(), span_tile::columns, span_tile::blocks_per_sm(radius), p.height,

@@ -3,6 +3,7 @@
 #include "kernels/device/launch.hpp"
 #include "kernels/device/math.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -67,13 +68,23 @@ void with_channels(std::int64_t channels, Function function) {
     }
 }
 
-/// function<radius>(), where radii up to `most` are compiled in.
-template <int most, class Function>
+/// function<radius>(), where the radii first, first + step, ... up to `last` are compiled in.
+template <int first, int last, int step = 1, class Function>
 void with_radius(int radius, Function function) {
-    [&]<int... radii>(std::integer_sequence<int, radii...>) {
-        ((radius == radii ? function.template operator()<radii>() : void()), ...);
+    [&]<int... steps>(std::integer_sequence<int, steps...>) {
+        ((radius == first + steps * step ? function.template operator()<first + steps * step>() : void()),
+         ...);
     }
-    (std::make_integer_sequence<int, most + 1>{});
+    (std::make_integer_sequence<int, (last - first) / step + 1>{});
+}
+
+/// Kernels are compiled for radii that are multiples of `step`, and each takes those from the one below on too.
+constexpr int compiled_radius(std::int64_t radius, int step) {
+    return std::max(round_up(static_cast<int>(radius), step), step);
+}
+/// The least radius that the kernel for `compiled` takes.
+__host__ __device__ constexpr int least_radius(int compiled, int step) {
+    return compiled == step ? 0 : compiled - step + 1;
 }
 
 }  // namespace heddle::kernels::separable_filter
