@@ -26,7 +26,7 @@ template <class T>
 __global__ void __launch_bounds__(tile::threads) naive(const __grid_constant__ arguments<T> a) {
     const image_view<const T>& source = a.source.first;
     const image_view<T>& destination = a.destination.first;
-    const std::int64_t i = std::int64_t{blockIdx.x} * tile::threads + threadIdx.x;
+    const std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
     if (i >= destination.width * destination.channels) return;
     const std::int64_t x = a.x + i / source.channels;
     const std::int64_t channel = i % source.channels;
@@ -34,7 +34,8 @@ __global__ void __launch_bounds__(tile::threads) naive(const __grid_constant__ a
     const int radius_y = a.taps_y.radius;
 
     // The rows of all images of the batch, one after another.
-    for (std::int64_t row = blockIdx.y; row < a.destination.count * destination.height; row += gridDim.y) {
+    for (std::int64_t row = std::int64_t{blockIdx.y} * blockDim.y + threadIdx.y;
+         row < a.destination.count * destination.height; row += std::int64_t{gridDim.y} * blockDim.y) {
         const std::int64_t image = row / destination.height;
         const std::int64_t y = row % destination.height;
         const T* pixels = source.data + image * a.source.stride + channel;
@@ -59,12 +60,13 @@ __global__ void __launch_bounds__(tile::threads) naive(const __grid_constant__ a
 
 naive_plan plan_naive(const filter_facts& p, const device_traits& device) {
     constexpr std::int64_t blocks_per_sm = 8;
-    const std::int64_t across = divide_up(p.row_values(), tile::threads);
+    const launch_extents threads = block_of_rows(p.row_values(), tile::threads);
+    const std::int64_t across = divide_up(p.row_values(), threads.x),
+                       down = divide_up(p.height * p.images, threads.y);
     const auto taps = static_cast<double>((2 * p.radius.x + 1) * (2 * p.radius.y + 1));
-    return {{.blocks = {across, std::min(p.height * p.images, max_grid_y)}, .threads = {tile::threads}},
-            predicted_us(
-                "naive", device,
-                marching(p, across * p.height * p.images, blocks_per_sm, taps, 1, tile::threads, device))};
+    return {{.blocks = {across, std::min(down, max_grid_y)}, .threads = threads},
+            predicted_us("naive", device,
+                         marching(p, across * down, blocks_per_sm, taps, 1, tile::threads, device))};
 }
 
 template <class T>

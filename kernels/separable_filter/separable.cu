@@ -53,7 +53,7 @@ struct pass {
 /// The weights from number `first` on into shared memory. All threads of the block call it.
 __device__ void stage_taps(const taps& all, int first, int count, float* chunk) {
     ptx::sync_threads();
-    for (int i = static_cast<int>(threadIdx.x); i < count; i += tile::threads) {
+    for (int i = static_cast<int>(threadIdx.y * blockDim.x + threadIdx.x); i < count; i += tile::threads) {
         const double t = (first + i - all.radius) / all.sigma;
         chunk[i] = all.radius <= taps::table_radius ? all.table[first + i]
                    : all.window == window::box      ? static_cast<float>(all.scale)
@@ -65,12 +65,16 @@ __device__ void stage_taps(const taps& all, int first, int count, float* chunk) 
 template <class Input, class Output>
 __global__ void __launch_bounds__(tile::threads) separable(const __grid_constant__ pass<Input, Output> p) {
     __shared__ float chunk[tile::taps_chunk];
-    const std::int64_t x = std::int64_t{blockIdx.x} * tile::threads + threadIdx.x;
+    const std::int64_t x = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
     const std::int64_t step = p.along_y ? p.input.row_stride : p.channels;
     const int all_taps = 2 * p.taps.radius + 1;
 
     int staged = all_taps;  // none yet
-    for (std::int64_t row = blockIdx.y; row < p.images * p.rows; row += gridDim.y) {
+    const std::int64_t rows = p.images * p.rows;
+    for (std::int64_t top = std::int64_t{blockIdx.y} * blockDim.y; top < rows;
+         top += std::int64_t{gridDim.y} * blockDim.y) {
+        const std::int64_t row = top + threadIdx.y;
+        const bool is_inside = x < p.row_values && row < rows;
         const std::int64_t image = row / p.rows;
         const std::int64_t y = row % p.rows;
         const std::int64_t at = p.offset + (p.along_y ? y : x / p.channels);
@@ -83,7 +87,7 @@ __global__ void __launch_bounds__(tile::threads) separable(const __grid_constant
             const int count = min(tile::taps_chunk, all_taps - first);
             if (staged != first) stage_taps(p.taps, first, count, chunk);
             staged = first;
-            if (x >= p.row_values) continue;
+            if (!is_inside) continue;
             const std::int64_t begin = at - p.taps.radius + first;
             if (begin >= 0 && begin + count <= p.size) {
                 const Input* input = line + place(begin) * step;
@@ -96,7 +100,7 @@ __global__ void __launch_bounds__(tile::threads) separable(const __grid_constant
                 }
             }
         }
-        if (x < p.row_values)
+        if (is_inside)
             p.output.data[image * p.output.image_stride + y * p.output.row_stride + x] =
                 from_float<Output>(sum);
     }
@@ -106,15 +110,17 @@ __global__ void __launch_bounds__(tile::threads) separable(const __grid_constant
 
 two_pass_plan plan_separable(const filter_facts& p, const device_traits& device) {
     const intermediate_image between = intermediate_of(p);
-    const auto grid_of = [&p](std::int64_t rows) -> kernel_grid {
-        return {.blocks = {divide_up(p.row_values(), tile::threads), std::min(p.images * rows, max_grid_y)},
-                .threads = {tile::threads}};
+    const launch_extents threads = block_of_rows(p.row_values(), tile::threads);
+    const auto grid_of = [&p, &threads](std::int64_t rows) -> kernel_grid {
+        return {.blocks = {divide_up(p.row_values(), threads.x),
+                           std::min(divide_up(p.images * rows, threads.y), max_grid_y)},
+                .threads = threads};
     };
     return {.between = between,
             .scratch_bytes = scratch_bytes_between(p),
             .along_x = grid_of(between.rows),
             .along_y = grid_of(p.height),
-            .us = predicted_us("separable", device, work_of_two_passes(p, between, tile::threads, device))};
+            .us = predicted_us("separable", device, work_of_two_passes(p, between, threads.x, device))};
 }
 
 template <class T>

@@ -2,6 +2,7 @@
 
 #include "kernels/device/early_launch.hpp"
 #include "kernels/device/launch.hpp"
+#include "kernels/device/math.hpp"
 #include "kernels/separable_filter/cost/cost.hpp"
 #include "kernels/separable_filter/plan/window.hpp"
 #include <heddle/device.hpp>
@@ -21,6 +22,12 @@ struct kernel_grid {
     std::size_t shared_limit = 0;
     bool begins_early = false;
 };
+
+/// A block of so many threads, a power of two: as wide as a row where that is narrow, and then several rows high.
+inline launch_extents block_of_rows(std::int64_t row_values, std::int64_t threads) {
+    const std::int64_t width = power_at_least(row_values, threads);
+    return {width, threads / width};
+}
 
 /// Blocks that march down strips of images: how far each goes.
 struct march {
