@@ -12,25 +12,19 @@ import sys
 PAGE = "docs/accuracy.md"
 # The first line of a table, the compared columns, and the function with the same content.
 TABLES = [
-    ("| softmax's rung | A | R |", (1, 2), "softmax.hpp", "softmax_steps_of"),
     ("| rung | A | R |", (1, 2), "loss.hpp", "loss_steps_of"),
-    ("| rung | A, of softmax | A, of the norms |", (1,), "softmax.hpp", "softmax_gradient_depth"),
-    ("| rung | A, of softmax | A, of the norms |", (2,), "norm.hpp", "norm_gradient_depth"),
+    ("| norms' rung | A |", (1,), "norm.hpp", "norm_gradient_depth"),
 ]
 
 
 def rows_of(page: str, heading: str):
-    """The cells of a table's rows; `the same` repeats the cell before it."""
+    """The cells of a table's rows."""
     if heading not in page:
         return
     for line in page.split(heading + "\n", 1)[1].splitlines()[1:]:
         if not line.startswith("|"):
             return
-        cells = [cell.strip() for cell in line.strip("|").split("|")]
-        for i, cell in enumerate(cells):
-            if cell == "the same":
-                cells[i] = cells[i - 1]
-        yield cells
+        yield [cell.strip() for cell in line.strip("|").split("|")]
 
 
 def text_of(header: str, function: str) -> str:
@@ -57,9 +51,7 @@ def differences(page: str, headers: dict[str, str]) -> list[str]:
 def self_test() -> int:
     tables = {heading: (len(heading.split("|")) - 3) * " n / 4 + 1 |" for heading, *_ in TABLES}
     page = "".join(f"{heading}\n|-|-|-|\n| `naive` |{cells}\n\n" for heading, cells in tables.items())
-    headers = {"softmax.hpp": " softmax_steps_of(\nnaive{n / 4 + 1,\n n / 4.0 + 1};\n}\n"
-                              " softmax_gradient_depth(\nnaive = n / 4 + 1;\n}\n",
-               "loss.hpp": " loss_steps_of(\nnaive{n / 4 + 1, n / 4 + 1};\n}\n",
+    headers = {"loss.hpp": " loss_steps_of(\nnaive{n / 4 + 1,\n n / 4.0 + 1};\n}\n",
                "norm.hpp": " norm_gradient_depth(\nnaive = n / 4 + 1, strips = 3;\n}\n"}
     failures = [f"refused what is right: {each}" for each in differences(page, headers)]
     for heading, *_ in TABLES:
