@@ -1,6 +1,7 @@
 #pragma once
 
 #include <heddle/device.hpp>
+#include <heddle/rungs.hpp>
 #include <heddle/scratch.hpp>
 #include <heddle/types.hpp>
 #include <heddle/view.hpp>
@@ -16,8 +17,17 @@
 
 namespace heddle {
 
-/// The rungs of layer_norm and rms_norm; kernels/norm/README.md is their ladder.
-enum class norm_algorithm { automatic, naive, block_per_row, strips, vectorized };
+/// The rungs of layer_norm and rms_norm; kernels/norm/README.md is their ladder. A row has the name, whether
+/// `automatic` may take the rung, the additions of an element in a sum over a row of n (docs/accuracy.md), and what the
+/// rung needs, if anything.
+#define HEDDLE_NORM_RUNGS(RUNG)                       \
+    RUNG(naive, never, min(n, 4096.0) + n / 4096 + 1) \
+    RUNG(block_per_row, never, n / 256 + 9)           \
+    RUNG(strips, always, n / 128 + 40)                \
+    RUNG(vectorized, always, 64 + n / 512, unit_stride)
+
+/// A rung, or the best that can run.
+enum class norm_algorithm { automatic, HEDDLE_NORM_RUNGS(HEDDLE_ENUMERATOR) };
 
 /// All rungs except `automatic`. Tests, benchmarks and pages iterate over them.
 std::span<const norm_algorithm> norm_algorithms();
@@ -88,8 +98,16 @@ template <class T>
 void rms_norm(matrix_view<const std::type_identity_t<T>> x, vector_view<const std::type_identity_t<T>> gamma,
               matrix_view<T> y, cuda::stream_ref stream, const norm_options& options = {});
 
-/// The rungs of layer_norm_gradient and rms_norm_gradient; kernels/norm/README.md describes them.
-enum class norm_gradient_algorithm { automatic, naive, block_per_row, vectorized };
+/// The rungs of layer_norm_gradient and rms_norm_gradient; kernels/norm/README.md describes them. A row has the name,
+/// whether `automatic` may take the rung, the additions of an element in a sum over a row of n (docs/accuracy.md), and
+/// what the rung needs, if anything.
+#define HEDDLE_NORM_GRADIENT_RUNGS(RUNG)              \
+    RUNG(naive, never, min(n, 4096.0) + n / 4096 + 1) \
+    RUNG(block_per_row, always, n / 256 + 9)          \
+    RUNG(vectorized, always, 64, unit_stride, row_in_registers)
+
+/// A rung, or the best that can run.
+enum class norm_gradient_algorithm { automatic, HEDDLE_NORM_GRADIENT_RUNGS(HEDDLE_ENUMERATOR) };
 
 /// All rungs except `automatic`. Tests, benchmarks and pages iterate over them.
 std::span<const norm_gradient_algorithm> norm_gradient_algorithms();
