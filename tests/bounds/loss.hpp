@@ -16,21 +16,11 @@ namespace heddle::bounds {
 
 /// The additions and rescalings of a rung's sums, of exponentials and of others.
 inline sum_steps loss_steps_of(loss_algorithm algorithm, std::int64_t cols) {
+    using namespace row_words;
     const auto n = static_cast<double>(cols);
-    const sum_steps naive{std::min(n, 4096.0) + n / 4096 + 1, 0}, warp_per_row{n / 32 + 6, n / 32 + 2},
-        vectorized{64 + n / 512, 4 + n / 8192};
-    switch (algorithm) {
-        case loss_algorithm::naive:
-            return naive;
-        case loss_algorithm::warp_per_row:
-            return warp_per_row;
-        case loss_algorithm::vectorized:
-            return vectorized;
-        case loss_algorithm::automatic:
-            break;  // any rung
-    }
-    return {std::max(warp_per_row.additions, vectorized.additions),
-            std::max(warp_per_row.rescalings, vectorized.rescalings)};
+#define ROW(name, pays, additions, rescalings, ...) {loss_algorithm::name, pays, {additions, rescalings}},
+    return steps_of<loss_algorithm>(algorithm, {HEDDLE_LOSS_RUNGS(ROW)});
+#undef ROW
 }
 
 /// The gradient of a loss. `error` bounds it where no number is denormal.
