@@ -1,6 +1,7 @@
 #pragma once
 
 #include <heddle/device.hpp>
+#include <heddle/rungs.hpp>
 #include <heddle/scratch.hpp>
 #include <heddle/view.hpp>
 
@@ -15,8 +16,15 @@
 
 namespace heddle {
 
-/// The rungs of the scans (prefix sums) of a vector; kernels/scan/README.md is their ladder.
-enum class scan_algorithm { automatic, naive, reduce_then_scan, look_back };
+/// The rungs of the scans (prefix sums) of a vector; kernels/scan/README.md is their ladder. A row has the name, when
+/// `automatic` may take the rung, and what the rung needs, if anything.
+#define HEDDLE_SCAN_RUNGS(RUNG)             \
+    RUNG(naive, never)                      \
+    RUNG(reduce_then_scan, without_scratch) \
+    RUNG(look_back, always)
+
+/// A rung, or the best that can run.
+enum class scan_algorithm { automatic, HEDDLE_SCAN_RUNGS(HEDDLE_ENUMERATOR) };
 
 /// All rungs except `automatic`. Tests, benchmarks and pages iterate over them.
 std::span<const scan_algorithm> scan_algorithms();
