@@ -1,6 +1,7 @@
 #pragma once
 
 #include <heddle/device.hpp>
+#include <heddle/rungs.hpp>
 #include <heddle/view.hpp>
 
 #include <cuda/stream_ref>
@@ -14,8 +15,15 @@
 
 namespace heddle {
 
-/// The rungs of transpose; kernels/transpose/README.md is their ladder.
-enum class transpose_algorithm { automatic, naive, shared_memory, vectorized };
+/// The rungs of transpose; kernels/transpose/README.md is their ladder. A row has the name, when `automatic` may take
+/// the rung, and what the rung needs, if anything.
+#define HEDDLE_TRANSPOSE_RUNGS(RUNG) \
+    RUNG(naive, is_narrow)           \
+    RUNG(shared_memory, fills_tiles) \
+    RUNG(vectorized, always, unit_stride)
+
+/// A rung, or the best that can run.
+enum class transpose_algorithm { automatic, HEDDLE_TRANSPOSE_RUNGS(HEDDLE_ENUMERATOR) };
 
 /// All rungs except `automatic`. Tests, benchmarks and pages iterate over them.
 std::span<const transpose_algorithm> transpose_algorithms();
