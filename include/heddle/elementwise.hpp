@@ -1,6 +1,7 @@
 #pragma once
 
 #include <heddle/device.hpp>
+#include <heddle/rungs.hpp>
 #include <heddle/types.hpp>
 #include <heddle/view.hpp>
 
@@ -17,8 +18,15 @@
 
 namespace heddle {
 
-/// The rungs of every elementwise operation; kernels/elementwise/README.md is their ladder.
-enum class elementwise_algorithm { automatic, naive, grid_stride, vectorized };
+/// The rungs of every elementwise operation; kernels/elementwise/README.md is their ladder. A row has the name, whether
+/// `automatic` may take the rung, and what the rung needs, if anything.
+#define HEDDLE_ELEMENTWISE_RUNGS(RUNG) \
+    RUNG(naive, always)                \
+    RUNG(grid_stride, always)          \
+    RUNG(vectorized, always)
+
+/// A rung, or the best that can run.
+enum class elementwise_algorithm { automatic, HEDDLE_ELEMENTWISE_RUNGS(HEDDLE_ENUMERATOR) };
 
 /// All rungs except `automatic`. Tests, benchmarks and pages iterate over them.
 std::span<const elementwise_algorithm> elementwise_algorithms();
