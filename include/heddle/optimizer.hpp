@@ -1,6 +1,7 @@
 #pragma once
 
 #include <heddle/device.hpp>
+#include <heddle/rungs.hpp>
 #include <heddle/scratch.hpp>
 #include <heddle/types.hpp>
 
@@ -33,13 +34,15 @@ struct parameter {
     std::int64_t count = 0;
 };
 
-/// The rungs of the optimizers; kernels/optimizer/README.md is their ladder.
-enum class optimizer_algorithm {
-    automatic,
-    naive,
-    one_launch,
-    vectorized,
-};
+/// The rungs of the optimizers; kernels/optimizer/README.md is their ladder. A row has the name, whether `automatic`
+/// may take the rung, and what the rung needs, if anything.
+#define HEDDLE_OPTIMIZER_RUNGS(RUNG) \
+    RUNG(naive, never)               \
+    RUNG(one_launch, never)          \
+    RUNG(vectorized, always)
+
+/// A rung, or the best that can run.
+enum class optimizer_algorithm { automatic, HEDDLE_OPTIMIZER_RUNGS(HEDDLE_ENUMERATOR) };
 
 /// All rungs except `automatic`. Tests, benchmarks and pages iterate over them.
 std::span<const optimizer_algorithm> optimizer_algorithms();
