@@ -18,14 +18,14 @@
 
 namespace heddle {
 
-/// The rungs of every elementwise operation; kernels/elementwise/README.md is their ladder. A row has the name, whether
-/// `automatic` may take the rung, and what the rung needs, if anything.
+/// The rungs of every elementwise operation; kernels/elementwise/README.md is their ladder. For each rung, the list
+/// has its name, whether `automatic` may take it, and what it needs of a problem, if anything.
 #define HEDDLE_ELEMENTWISE_RUNGS(RUNG) \
     RUNG(naive, always)                \
     RUNG(grid_stride, always)          \
     RUNG(vectorized, always)
 
-/// A rung, or the best that can run.
+/// The rung that a call asks for; `automatic` leaves the choice to heddle.
 enum class elementwise_algorithm { automatic, HEDDLE_ELEMENTWISE_RUNGS(HEDDLE_ENUMERATOR) };
 
 /// All rungs except `automatic`. Tests, benchmarks and pages iterate over them.

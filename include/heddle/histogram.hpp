@@ -13,15 +13,15 @@
 
 namespace heddle {
 
-/// The rungs of the histogram; kernels/histogram/README.md is their ladder. A row has the name, whether `automatic` may
-/// take the rung, and what the rung needs, if anything.
+/// The rungs of the histogram; kernels/histogram/README.md is their ladder. For each rung, the list has its name,
+/// whether `automatic` may take it, and what it needs of a problem, if anything.
 #define HEDDLE_HISTOGRAM_RUNGS(RUNG)      \
     RUNG(naive, never)                    \
     RUNG(cached, always)                  \
     RUNG(shared_memory, always, few_bins) \
     RUNG(vectorized, always, few_bins, unit_stride)
 
-/// A rung, or the best that can run.
+/// The rung that a call asks for; `automatic` leaves the choice to heddle.
 enum class histogram_algorithm { automatic, HEDDLE_HISTOGRAM_RUNGS(HEDDLE_ENUMERATOR) };
 
 /// All rungs except `automatic`. Tests, benchmarks and pages iterate over them.

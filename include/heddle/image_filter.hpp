@@ -18,13 +18,13 @@
 
 namespace heddle {
 
-/// The rungs of sobel and laplacian; kernels/image_filter/README.md is their ladder. A row has the name, whether
-/// `automatic` may take the rung, and what the rung needs, if anything.
+/// The rungs of sobel and laplacian; kernels/image_filter/README.md is their ladder. For each rung, the list has its
+/// name, whether `automatic` may take it, and what it needs of a problem, if anything.
 #define HEDDLE_IMAGE_FILTER_RUNGS(RUNG) \
     RUNG(naive, always)                 \
     RUNG(register_window, always, short_rows)
 
-/// A rung, or the best that can run.
+/// The rung that a call asks for; `automatic` leaves the choice to heddle.
 enum class image_filter_algorithm { automatic, HEDDLE_IMAGE_FILTER_RUNGS(HEDDLE_ENUMERATOR) };
 
 /// All rungs except `automatic`. Tests, benchmarks and pages iterate over them.

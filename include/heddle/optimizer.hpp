@@ -34,14 +34,14 @@ struct parameter {
     std::int64_t count = 0;
 };
 
-/// The rungs of the optimizers; kernels/optimizer/README.md is their ladder. A row has the name, whether `automatic`
-/// may take the rung, and what the rung needs, if anything.
+/// The rungs of the optimizers; kernels/optimizer/README.md is their ladder. For each rung, the list has its name,
+/// whether `automatic` may take it, and what it needs of a problem, if anything.
 #define HEDDLE_OPTIMIZER_RUNGS(RUNG) \
     RUNG(naive, never)               \
     RUNG(one_launch, never)          \
     RUNG(vectorized, always)
 
-/// A rung, or the best that can run.
+/// The rung that a call asks for; `automatic` leaves the choice to heddle.
 enum class optimizer_algorithm { automatic, HEDDLE_OPTIMIZER_RUNGS(HEDDLE_ENUMERATOR) };
 
 /// All rungs except `automatic`. Tests, benchmarks and pages iterate over them.

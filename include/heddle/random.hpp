@@ -46,14 +46,14 @@ struct philox {
     const std::uint64_t* device_offset = nullptr;
 };
 
-/// The rungs of random numbers that are drawn element by element; kernels/random/README.md is their ladder. A row has
-/// the name, whether `automatic` may take the rung, and what the rung needs, if anything.
+/// The rungs of random numbers that are drawn element by element; kernels/random/README.md is their ladder. For each
+/// rung, the list has its name, whether `automatic` may take it, and what it needs of a problem, if anything.
 #define HEDDLE_RANDOM_RUNGS(RUNG)    \
     RUNG(naive, never)               \
     RUNG(counter_per_thread, always) \
     RUNG(vectorized, always, unit_stride)
 
-/// A rung, or the best that can run.
+/// The rung that a call asks for; `automatic` leaves the choice to heddle.
 enum class random_algorithm { automatic, HEDDLE_RANDOM_RUNGS(HEDDLE_ENUMERATOR) };
 
 /// All rungs except `automatic`. Tests, benchmarks and pages iterate over them.

@@ -16,14 +16,14 @@
 
 namespace heddle {
 
-/// The rungs of the scans (prefix sums) of a vector; kernels/scan/README.md is their ladder. A row has the name, when
-/// `automatic` may take the rung, and what the rung needs, if anything.
+/// The rungs of the scans (prefix sums) of a vector; kernels/scan/README.md is their ladder. For each rung, the list
+/// has its name, when `automatic` may take it, and what it needs of a problem, if anything.
 #define HEDDLE_SCAN_RUNGS(RUNG)             \
     RUNG(naive, never)                      \
     RUNG(reduce_then_scan, without_scratch) \
     RUNG(look_back, always)
 
-/// A rung, or the best that can run.
+/// The rung that a call asks for; `automatic` leaves the choice to heddle.
 enum class scan_algorithm { automatic, HEDDLE_SCAN_RUNGS(HEDDLE_ENUMERATOR) };
 
 /// All rungs except `automatic`. Tests, benchmarks and pages iterate over them.

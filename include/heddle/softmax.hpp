@@ -15,16 +15,18 @@
 
 namespace heddle {
 
-/// The rungs of softmax and log_softmax; kernels/softmax/README.md is their ladder. A row has the name, whether
-/// `automatic` may take the rung, the additions and rescalings of an element in the sum of a row of n
-/// (docs/accuracy.md), and what the rung needs, if anything.
+/// The rungs of softmax and log_softmax; kernels/softmax/README.md is their ladder. For each rung, the list has:
+/// - the name;
+/// - whether `automatic` may take it;
+/// - the additions and the rescalings that an element goes through in a sum of n elements (docs/accuracy.md);
+/// - what it needs of a problem, if anything.
 #define HEDDLE_SOFTMAX_RUNGS(RUNG)                       \
     RUNG(naive, never, min(n, 4096.0) + n / 4096 + 1, 0) \
     RUNG(online, never, n / 256 + 9, n / 256 + 9)        \
     RUNG(strips, always, n / 128 + 40, n / 128 + 40)     \
     RUNG(vectorized, always, 64 + n / 512, 4 + n / 8192, unit_stride)
 
-/// A rung, or the best that can run.
+/// The rung that a call asks for; `automatic` leaves the choice to heddle.
 enum class softmax_algorithm { automatic, HEDDLE_SOFTMAX_RUNGS(HEDDLE_ENUMERATOR) };
 
 /// All rungs except `automatic`. Tests, benchmarks and pages iterate over them.
@@ -82,15 +84,18 @@ template <class T>
 void log_softmax(matrix_view<const std::type_identity_t<T>> x, matrix_view<T> y, cuda::stream_ref stream,
                  const softmax_options& options = {});
 
-/// The rungs of softmax_gradient and log_softmax_gradient; kernels/softmax/README.md describes them. A row has the
-/// name, whether `automatic` may take the rung, the additions of an element in the sum of a row of n
-/// (docs/accuracy.md), and what the rung needs, if anything.
+/// The rungs of softmax_gradient and log_softmax_gradient; kernels/softmax/README.md describes them. For each rung,
+/// the list has:
+/// - the name;
+/// - whether `automatic` may take it;
+/// - the additions that an element goes through in a sum of n elements (docs/accuracy.md);
+/// - what it needs of a problem, if anything.
 #define HEDDLE_SOFTMAX_GRADIENT_RUNGS(RUNG)           \
     RUNG(naive, never, min(n, 4096.0) + n / 4096 + 1) \
     RUNG(block_per_row, always, n / 256 + 9)          \
     RUNG(vectorized, always, 64 + n / 512, unit_stride)
 
-/// A rung, or the best that can run.
+/// The rung that a call asks for; `automatic` leaves the choice to heddle.
 enum class softmax_gradient_algorithm { automatic, HEDDLE_SOFTMAX_GRADIENT_RUNGS(HEDDLE_ENUMERATOR) };
 
 /// All rungs except `automatic`. Tests, benchmarks and pages iterate over them.

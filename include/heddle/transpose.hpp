@@ -15,14 +15,14 @@
 
 namespace heddle {
 
-/// The rungs of transpose; kernels/transpose/README.md is their ladder. A row has the name, when `automatic` may take
-/// the rung, and what the rung needs, if anything.
+/// The rungs of transpose; kernels/transpose/README.md is their ladder. For each rung, the list has its name, when
+/// `automatic` may take it, and what it needs of a problem, if anything.
 #define HEDDLE_TRANSPOSE_RUNGS(RUNG) \
     RUNG(naive, is_narrow)           \
     RUNG(shared_memory, fills_tiles) \
     RUNG(vectorized, always, unit_stride)
 
-/// A rung, or the best that can run.
+/// The rung that a call asks for; `automatic` leaves the choice to heddle.
 enum class transpose_algorithm { automatic, HEDDLE_TRANSPOSE_RUNGS(HEDDLE_ENUMERATOR) };
 
 /// All rungs except `automatic`. Tests, benchmarks and pages iterate over them.

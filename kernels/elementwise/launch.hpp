@@ -21,8 +21,8 @@ struct plan {
     int lead = 0;  ///< of packets: elements that the first of a row lacks
 };
 
-/// Each rung has a plan and a launch. The plan is pure, and takes the problems for which the rung has what its row says
-/// that it needs. The launch computes the operation of the arguments, by the plan for them.
+/// Each rung has a plan and a launch. The plan is pure. It takes the problems that meet the needs in the rung's row.
+/// The launch computes the operation of the arguments, by the plan for them.
 #define DECLARE(rung, ...)                                                           \
     plan plan_##rung(const elementwise_facts& problem, const device_traits& device); \
     void launch_##rung(const plan& plan, const arguments& arguments, cudaStream_t stream);

@@ -40,8 +40,8 @@ struct plan {
     std::int64_t packets = 0;  ///< of 16 bytes
 };
 
-/// Each rung has a plan and a launch. The plan is pure, and takes the problems for which the rung has what its row says
-/// that it needs. The launch counts by the plan for these arguments.
+/// Each rung has a plan and a launch. The plan is pure. It takes the problems that meet the needs in the rung's row.
+/// The launch counts by the plan for these arguments.
 #define DECLARE(rung, ...)                                                         \
     plan plan_##rung(const histogram_facts& problem, const device_traits& device); \
     template <class T>                                                             \

@@ -59,8 +59,8 @@ struct plan {
 /// register_window counts the values of a row, the source's too, in 32 bits.
 inline constexpr std::int64_t max_row_values = std::int64_t{1} << 29;
 
-/// Each rung has a plan and a launch. The plan is pure, and takes the problems for which the rung has what its row says
-/// that it needs. The launch filters by the plan for these arguments.
+/// Each rung has a plan and a launch. The plan is pure. It takes the problems that meet the needs in the rung's row.
+/// The launch filters by the plan for these arguments.
 #define DECLARE(rung, ...)                                                 \
     plan plan_##rung(const problem& problem, const device_traits& device); \
     template <class T>                                                     \

@@ -49,9 +49,8 @@ struct plan {
     int width = 1;  ///< elements that are loaded at once
 };
 
-/// Each rung has a plan and a launch. The plan is pure, and takes the problems for which the rung has what its row says
-/// that it needs. The launch computes a cross_entropy_arguments<T> or a mean_squared_error_arguments<T>, by the plan
-/// for it.
+/// Each rung has a plan and a launch. The plan is pure. It takes the problems that meet the needs in the rung's row.
+/// The launch computes a cross_entropy_arguments<T> or a mean_squared_error_arguments<T>, by the plan for it.
 #define DECLARE(rung, ...)                                                    \
     plan plan_##rung(const loss_facts& problem, const device_traits& device); \
     template <class Arguments>                                                \

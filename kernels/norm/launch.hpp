@@ -34,9 +34,9 @@ struct plan {
     strip_plan strips = {};
 };
 
-/// Each rung has a plan and a launch. The plan is pure, and takes the problems for which the rung has what its row says
-/// that it needs. The launch computes layer_norm, which subtracts the mean, where `centred`, and else rms_norm, by the
-/// plan for these arguments.
+/// Each rung has a plan and a launch. The plan is pure. It takes the problems that meet the needs in the rung's row.
+/// The launch computes layer_norm, which subtracts the mean, where `centred`, and else rms_norm, by the plan for these
+/// arguments.
 #define DECLARE(rung, ...)                                                    \
     plan plan_##rung(const norm_facts& problem, const device_traits& device); \
     template <bool centred, class T>                                          \

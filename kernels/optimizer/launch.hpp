@@ -52,8 +52,8 @@ struct plan {
     std::int64_t most_blocks = 0;
 };
 
-/// Each rung has a plan and a launch. The plan is pure, and takes the problems for which the rung has what its row says
-/// that it needs. The launch takes a step, by the plan for these arguments.
+/// Each rung has a plan and a launch. The plan is pure. It takes the problems that meet the needs in the rung's row.
+/// The launch takes a step, by the plan for these arguments.
 #define DECLARE(rung, ...)                                                              \
     plan plan_##rung(const optimizer_problem& problem, const device_traits& device);    \
     template <class Rule, class T, class Gradient>                                      \

@@ -43,8 +43,8 @@ inline std::int64_t scratch_bytes(const plan& plan) {
     return plan.scratch_bytes;
 }
 
-/// Each rung has a plan and a launch. The plan is pure, and takes the problems for which the rung has what its row says
-/// that it needs. The launch scans by the plan for these arguments.
+/// Each rung has a plan and a launch. The plan is pure. It takes the problems that meet the needs in the rung's row.
+/// The launch scans by the plan for these arguments.
 #define DECLARE(rung, ...)                                                    \
     plan plan_##rung(const scan_facts& problem, const device_traits& device); \
     template <class T>                                                        \

@@ -55,8 +55,8 @@ struct plan {
     std::int64_t pitch = 0;   ///< and from one to the next in shared memory
 };
 
-/// Each rung has a plan and a launch. The plan is pure, and takes the problems for which the rung has what its row says
-/// that it needs. The launch transposes by the plan for these arguments.
+/// Each rung has a plan and a launch. The plan is pure. It takes the problems that meet the needs in the rung's row.
+/// The launch transposes by the plan for these arguments.
 #define DECLARE(rung, ...)                                                         \
     plan plan_##rung(const transpose_facts& problem, const device_traits& device); \
     template <class Word>                                                          \
