@@ -26,6 +26,8 @@ import typing
 
 PAGE = "docs/add-a-kernel.md"
 OPERATION = "softmax"
+HEADER = f"include/heddle/{OPERATION}.hpp"
+LADDER = f"kernels/{OPERATION}/README.md"
 FOLDERS = ("include", "kernels", "src", "tests")
 PARTS = 4  # in which the tests run
 
@@ -117,10 +119,20 @@ def apply(step: Step, root: pathlib.Path) -> None:
     file.write_text(text[1:])
 
 
+def kernel_of(steps: list[Step]) -> str:
+    """The new file. Beside it, a rung is a row and the ladder's line."""
+    kernels = [step.file for step in steps if step.language == "cuda"]
+    if len(kernels) != 1:
+        raise Broken(f"{PAGE}: {len(kernels)} new files, expected one, a rung's")
+    changed = {step.file for step in steps if step.language == "diff"}
+    if changed != {HEADER, LADDER}:
+        raise Broken(f"{PAGE} changes {', '.join(sorted(changed))}, not {HEADER} and {LADDER} alone")
+    return kernels[0]
+
+
 def missing(rung: str, root: pathlib.Path) -> list[str]:
     """Lists that no compiler checks."""
-    places = ("kernels/CMakeLists.txt", f"kernels/{OPERATION}/README.md")
-    return [f"{PAGE}: {place} does not name {rung}.cu" for place in places if f"{rung}.cu" not in (root / place).read_text()]
+    return [] if f"{rung}.cu" in (root / LADDER).read_text() else [f"{PAGE}: {LADDER} does not name {rung}.cu"]
 
 
 # --- the files that they touch ---
@@ -198,9 +210,7 @@ def run_tests(program: pathlib.Path, folder: pathlib.Path) -> str:
 
 def follow(root: pathlib.Path, folder: pathlib.Path, copy: pathlib.Path) -> str:
     steps = steps_of((root / PAGE).read_text())
-    kernels = [step.file for step in steps if step.language == "cuda"]
-    if len(kernels) != 1:
-        raise Broken(f"{PAGE}: {len(kernels)} new files, expected one, a rung's")
+    kernel = kernel_of(steps)
     for part in FOLDERS:
         shutil.copytree(root / part, copy / part)
     for step in steps:
@@ -208,7 +218,7 @@ def follow(root: pathlib.Path, folder: pathlib.Path, copy: pathlib.Path) -> str:
             (copy / step.file).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(root / step.file, copy / step.file)
         apply(step, copy)
-    rung = pathlib.Path(kernels[0]).stem
+    rung = pathlib.Path(kernel).stem
     if lacking := missing(rung, copy):
         raise Broken("\n".join(lacking))
 
@@ -216,18 +226,13 @@ def follow(root: pathlib.Path, folder: pathlib.Path, copy: pathlib.Path) -> str:
     tests = sorted(file.relative_to(copy).as_posix() for file in (copy / "tests" / OPERATION).glob("*.cpp"))
     listed = f"tests/{OPERATION}/listed.cpp"
     (copy / listed).write_text(LISTED.format(operation=OPERATION, rung=rung))
-    sources = [step.file for step in steps if step.file.endswith(".cpp")]
-    objects = [*tests, listed, *sources, *kernels]
+    # They include the header with the rung's row.
+    sources = sorted(file.relative_to(copy).as_posix() for file in (copy / "src" / OPERATION).glob("*.cpp"))
+    objects = [*tests, listed, *sources, kernel]
     where = {step.file: f"{PAGE}:{step.line}: {step.file}" for step in steps}
-    known_by = {kernels[0]: f"kernels/{OPERATION}/naive.cu", listed: tests[0]}
+    known_by = {kernel: f"kernels/{OPERATION}/naive.cu", listed: tests[0]}
     jobs = [(f"{where.get(file, file)} does not compile", build.compile(file, known_by.get(file)))
-            for file in [*kernels, *tests, *sources, listed]]
-    # Programs of other tests that include changed files.
-    headers = [step.file for step in steps if step.file.startswith("tests/") and step.file.endswith(".hpp")]
-    for file in sorted((copy / "tests").glob("*.cpp")):
-        if any(f'"{header}"' in file.read_text() for header in headers):
-            name = file.relative_to(copy).as_posix()
-            jobs.append((f"{name} does not compile", [*build.compile(name), "-fsyntax-only"]))
+            for file in [kernel, *tests, *sources, listed]]
     for check in ("layering.py", "comments.py"):
         jobs.append((f"tests/{check} refuses the page's code", [sys.executable, str(root / "tests" / check), str(copy)]))
     run_all(jobs, folder)
@@ -289,6 +294,12 @@ WRONG = [  # the text replaced in the right page, its replacement, and the error
     ("+2.5\n", "2.5\n", "not as its head says"),
     ("~~~\n```", "```", "has no end"),
 ]
+FILES = [  # of a page, and the error
+    (["new.cu", HEADER], f"changes {HEADER}, not"),
+    (["new.cu", HEADER, LADDER, "kernels/CMakeLists.txt"], "kernels/CMakeLists.txt, "),
+    (["new.cu", "other.cu", HEADER, LADDER], "2 new files"),
+    ([HEADER, LADDER], "0 new files"),
+]
 
 
 def self_test() -> int:
@@ -316,10 +327,18 @@ def self_test() -> int:
     for right, wrong, expected in WRONG:
         if RIGHT.count(right) != 1 or expected not in (heard := said(lambda: files_after(RIGHT.replace(right, wrong)))):
             failures.append(f"with {wrong!r} for {right!r} it says {heard}")
+    def steps_in(*files: str) -> list[Step]:
+        return [Step(1, "cuda" if file.endswith(".cu") else "diff", file, "") for file in files]
+
+    if (heard := kernel_of(steps_in(HEADER, "new.cu", LADDER))) != "new.cu":
+        failures.append(f"it takes {heard} for the rung's file")
+    for files, expected in FILES:
+        if expected not in (heard := said(lambda: kernel_of(steps_in(*files)))):
+            failures.append(f"of a page with {', '.join(files)} it says {heard}")
     jobs = [("one fails", ["false"]), ("another works", ["true"]), ("a third fails", ["false"])]
     if "one fails" not in (heard := said(lambda: run_all(jobs, pathlib.Path()))) or "a third fails" not in heard:
         failures.append(f"of compilers that fail it says {heard}")
-    print("\n".join(failures) or f"found {len(WRONG) + 1} planted breaks")
+    print("\n".join(failures) or f"found {len(WRONG) + len(FILES) + 1} planted breaks")
     return 1 if failures else 0
 
 

@@ -642,6 +642,8 @@ class History(InFolder):
                         ignore=shutil.ignore_patterns("__pycache__"))
         for name, text in {"CMakeLists.txt": "", "cmake/a": "", "kernels/a": "", "tests/a": "",
                            "include/heddle/a.hpp": "enum class a_algorithm {\n    naive,  // the first\n    padded\n};",
+                           "include/heddle/b.hpp": "#define HEDDLE_B_RUNGS(RUNG) \\\n    RUNG(listed, never) \\\n"
+                                                   "    RUNG(listed_last, always, word)\n\nRUNG(other)\n",
                            "src/a/rungs.cpp": 'std::to_array<rung>({\n    {padded, "padded", launch, "words"},\n});\n',
                            "benchmarks/a.cpp": 'row("heddle:exact")',
                            "scripts/source-digest": (root / "scripts/source-digest").read_text()}.items():
@@ -673,15 +675,16 @@ class History(InFolder):
 
     def test_takes_what_is_of_its_commit(self) -> None:
         said = (0, f"kernels changed since {self.commit[:10]}: none\n")
-        self.assertEqual(self.check(["naive", "padded-words", "exact"]), said)
+        self.assertEqual(self.check(["naive", "padded-words", "exact", "listed", "listed_last"]), said)
         (self.tree / "src/a/rungs.cpp").write_text("")
         self.committed()
         self.assertEqual(self.check(["naive", "padded-words"], commit=self.commit[:12] + "-dirty"),
                          said)
 
     def test_refuses_a_rung_that_its_commit_lacks(self) -> None:
-        self.assertEqual(self.check(["naive", "renamed", "padded-bytes"]),
+        self.assertEqual(self.check(["naive", "renamed", "other", "padded-bytes"]),
                          (1, f"table: its commit {self.commit[:10]} has no rung renamed\n"
+                             f"table: its commit {self.commit[:10]} has no rung other\n"
                              f"table: its commit {self.commit[:10]} has no rung padded-bytes\n"))
 
     def test_refuses_another_digest(self) -> None:

@@ -60,7 +60,7 @@ LAYERS = [
     # It plans by its own tables.
     Layer(r"benchmarks/tuning/.+", [PUBLIC, r"benchmarks/tuning/.+", r"src/[^/]+/rungs\.hpp",
                                     r"kernels/[^/]+/((plan|cost)/.+|kernels|facts)\.hpp"]),
-    Layer(r"benchmarks/(cliffs/.+|program/fuzz\.cpp)",
+    Layer(r"benchmarks/((cliffs|ladders)/.+|program/fuzz\.cpp)",
            [PUBLIC, PUBLIC_DEVICE, PURE_DEVICE, r"benchmarks/.+", r"tests/(bounds|fuzz)/.+\.hpp"]),
     Layer(r"benchmarks/.+", [PUBLIC, PUBLIC_DEVICE, PURE_DEVICE, r"benchmarks/.+"]),
     Layer(r"examples/.+", [PUBLIC, PUBLIC_DEVICE, r"examples/.+"]),
@@ -159,6 +159,7 @@ def self_test() -> int:
         "src/reduce.cpp": '#include "kernels/reduce/launch.hpp"\n#include "src/a.hpp"\n#include <fmt/format.h>\n',
         "tests/bounds/matmul.hpp": '#include "tests/bounds/numbers.hpp"\n#include <cmath>\n',
         "tests/fuzz/products.cpp": '#include "tests/bounds/matmul.hpp"\n#include <cuda_runtime_api.h>\n',
+        "benchmarks/ladders/matmul.cpp": '#include "tests/bounds/matmul.hpp"\n',
         "benchmarks/cliffs/matmul.cpp": '#include "tests/fuzz/draw.hpp"\n#include <cuda_runtime_api.h>\n',
         "tests/overlap.cpp": '#include "src/overlap.hpp"\n',
         "tests/device/tile.cu": '#include "kernels/device/tile.cuh"\n',

@@ -72,8 +72,6 @@ endif()
 
 add_test(NAME layering COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/layering.py ${PROJECT_SOURCE_DIR})
 add_test(NAME layering.self_test COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/layering.py --self-test)
-add_test(NAME bounds_page COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/bounds_page.py ${PROJECT_SOURCE_DIR})
-add_test(NAME bounds_page.self_test COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/bounds_page.py --self-test)
 add_test(NAME mutants COMMAND Python3::Interpreter ${PROJECT_SOURCE_DIR}/scripts/mutants --check)
 add_test(NAME comments COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/comments.py ${PROJECT_SOURCE_DIR})
 add_test(NAME comments.self_test COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/comments.py --self-test)

@@ -1,3 +1,5 @@
+#include "tests/bounds/softmax.hpp"
+
 #include "benchmarks/ladders/check.hpp"
 #include <heddle/softmax.hpp>
 
@@ -9,25 +11,11 @@ namespace {
 /// Before the result is rounded to a 16-bit type; of elements of magnitude 1 at most, which are 2 below the maximum at most.
 template <class T>
 double bound_in_float(softmax_algorithm algorithm, std::int64_t cols) {
-    const auto n = static_cast<double>(cols);
-    double additions = 0, rescalings = 0;
-    switch (algorithm) {
-        case softmax_algorithm::naive:
-            additions = std::min(n, 4096.0) + n / 4096 + 1;
-            break;
-        case softmax_algorithm::online:
-            additions = rescalings = n / 256 + 9;
-            break;
-        case softmax_algorithm::strips:
-            additions = rescalings = n / 128 + 40;
-            break;
-        default:
-            additions = 64 + n / 512;
-            rescalings = 4 + n / 8192;
-    }
+    const bounds::sum_steps steps = bounds::softmax_steps_of(algorithm, cols);
     constexpr bool is_float = std::is_same_v<T, float>;
     const double e = is_float ? 3 : 5, s = is_float ? 1 : 3.35;
-    const double sum = s * std::log(n) + 3 * e + additions + rescalings * (e + 2);
+    const double sum =
+        s * std::log(static_cast<double>(cols)) + 3 * e + steps.additions + steps.rescalings * (e + 2);
     return (sum + s * 2 + 2 * e + 4) * float_unit;
 }
 

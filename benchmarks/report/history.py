@@ -10,7 +10,9 @@ import tempfile
 
 from record import Record
 
-# Rungs are named in the headers' enumerations, their kernels in the tables of src and kernels, other rows in benchmarks.
+# Rungs are named in the headers' lists and enumerations, their kernels in the tables of src and kernels, other rows in
+# benchmarks.
+LIST = re.compile(r"#define HEDDLE_\w+_RUNGS\(RUNG\)((?:.*\\\n)*.*)")
 ENUMERATION = re.compile(r"enum class \w+_algorithm\w* \{(.*?)\}", re.DOTALL)
 TABLE = re.compile(r"to_array<[^;]*?\n\}\);")
 KERNEL = re.compile(r'\b(\w+), "(\1(?: \w+)+)"')  # after its rung: mma_sync, "mma_sync rows"
@@ -31,7 +33,10 @@ def rungs_in(tree: pathlib.Path) -> set[str]:
     """The names of rungs, and all words of the names of kernels."""
     names: set[str] = set()
     for header in tree.glob("include/heddle/*.hpp"):
-        for body in ENUMERATION.findall(re.sub("//.*", "", header.read_text())):
+        text = re.sub("//.*", "", header.read_text())
+        for body in LIST.findall(text):
+            names.update(re.findall(r"RUNG\((\w+)", body))
+        for body in ENUMERATION.findall(text):
             names.update(re.findall(r"\w+", body))
     for file in tree.glob("src/*/*rungs.cpp"):
         text = file.read_text()

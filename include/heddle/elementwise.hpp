@@ -1,6 +1,7 @@
 #pragma once
 
 #include <heddle/device.hpp>
+#include <heddle/rungs.hpp>
 #include <heddle/types.hpp>
 #include <heddle/view.hpp>
 
@@ -17,8 +18,15 @@
 
 namespace heddle {
 
-/// The rungs of every elementwise operation; kernels/elementwise/README.md is their ladder.
-enum class elementwise_algorithm { automatic, naive, grid_stride, vectorized };
+/// The rungs of every elementwise operation; kernels/elementwise/README.md is their ladder. For each rung, the list
+/// has its name, whether `automatic` may take it, and what it needs of a problem, if anything.
+#define HEDDLE_ELEMENTWISE_RUNGS(RUNG) \
+    RUNG(naive, always)                \
+    RUNG(grid_stride, always)          \
+    RUNG(vectorized, always)
+
+/// The rung that a call asks for; `automatic` leaves the choice to heddle.
+enum class elementwise_algorithm { automatic, HEDDLE_ELEMENTWISE_RUNGS(HEDDLE_ENUMERATOR) };
 
 /// All rungs except `automatic`. Tests, benchmarks and pages iterate over them.
 std::span<const elementwise_algorithm> elementwise_algorithms();

@@ -36,6 +36,7 @@
 #include <heddle/pool.hpp>
 #include <heddle/random.hpp>
 #include <heddle/reduce.hpp>
+#include <heddle/rungs.hpp>
 #include <heddle/scan.hpp>
 #include <heddle/scratch.hpp>
 #include <heddle/softmax.hpp>

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <heddle/device.hpp>
+#include <heddle/rungs.hpp>
 #include <heddle/view.hpp>
 
 #include <cuda/stream_ref>
@@ -12,8 +13,16 @@
 
 namespace heddle {
 
-/// The rungs of the histogram; kernels/histogram/README.md is their ladder.
-enum class histogram_algorithm { automatic, naive, cached, shared_memory, vectorized };
+/// The rungs of the histogram; kernels/histogram/README.md is their ladder. For each rung, the list has its name,
+/// whether `automatic` may take it, and what it needs of a problem, if anything.
+#define HEDDLE_HISTOGRAM_RUNGS(RUNG)      \
+    RUNG(naive, never)                    \
+    RUNG(cached, always)                  \
+    RUNG(shared_memory, always, few_bins) \
+    RUNG(vectorized, always, few_bins, unit_stride)
+
+/// The rung that a call asks for; `automatic` leaves the choice to heddle.
+enum class histogram_algorithm { automatic, HEDDLE_HISTOGRAM_RUNGS(HEDDLE_ENUMERATOR) };
 
 /// All rungs except `automatic`. Tests, benchmarks and pages iterate over them.
 std::span<const histogram_algorithm> histogram_algorithms();

@@ -3,6 +3,7 @@
 #include <heddle/device.hpp>
 #include <heddle/gaussian_blur.hpp>
 #include <heddle/image.hpp>
+#include <heddle/rungs.hpp>
 #include <heddle/scratch.hpp>
 #include <heddle/view.hpp>
 
@@ -17,8 +18,14 @@
 
 namespace heddle {
 
-/// The rungs of sobel and laplacian; kernels/image_filter/README.md is their ladder.
-enum class image_filter_algorithm { automatic, naive, register_window };
+/// The rungs of sobel and laplacian; kernels/image_filter/README.md is their ladder. For each rung, the list has its
+/// name, whether `automatic` may take it, and what it needs of a problem, if anything.
+#define HEDDLE_IMAGE_FILTER_RUNGS(RUNG) \
+    RUNG(naive, always)                 \
+    RUNG(register_window, always, short_rows)
+
+/// The rung that a call asks for; `automatic` leaves the choice to heddle.
+enum class image_filter_algorithm { automatic, HEDDLE_IMAGE_FILTER_RUNGS(HEDDLE_ENUMERATOR) };
 
 /// All rungs except `automatic`. Tests, benchmarks and pages iterate over them.
 std::span<const image_filter_algorithm> image_filter_algorithms();

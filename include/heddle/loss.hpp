@@ -1,6 +1,7 @@
 #pragma once
 
 #include <heddle/device.hpp>
+#include <heddle/rungs.hpp>
 #include <heddle/types.hpp>
 #include <heddle/view.hpp>
 
@@ -15,8 +16,19 @@
 
 namespace heddle {
 
-/// The rungs of cross_entropy and mean_squared_error; kernels/loss/README.md is their ladder.
-enum class loss_algorithm { automatic, naive, warp_per_row, vectorized };
+/// The rungs of cross_entropy and mean_squared_error; kernels/loss/README.md is their ladder. For each rung, the list
+/// has:
+/// - the name;
+/// - whether `automatic` may take it;
+/// - the additions and the rescalings that an element goes through in a sum of n elements (docs/accuracy.md);
+/// - what it needs of a problem, if anything.
+#define HEDDLE_LOSS_RUNGS(RUNG)                          \
+    RUNG(naive, never, min(n, 4096.0) + n / 4096 + 1, 0) \
+    RUNG(warp_per_row, always, n / 32 + 6, n / 32 + 2)   \
+    RUNG(vectorized, always, 64 + n / 512, 4 + n / 8192, unit_stride)
+
+/// The rung that a call asks for; `automatic` leaves the choice to heddle.
+enum class loss_algorithm { automatic, HEDDLE_LOSS_RUNGS(HEDDLE_ENUMERATOR) };
 
 /// All rungs except `automatic`. Tests, benchmarks and pages iterate over them.
 std::span<const loss_algorithm> loss_algorithms();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <heddle/device.hpp>
+#include <heddle/rungs.hpp>
 #include <heddle/scratch.hpp>
 #include <heddle/types.hpp>
 #include <heddle/view.hpp>
@@ -16,8 +17,19 @@
 
 namespace heddle {
 
-/// The rungs of layer_norm and rms_norm; kernels/norm/README.md is their ladder.
-enum class norm_algorithm { automatic, naive, block_per_row, strips, vectorized };
+/// The rungs of layer_norm and rms_norm; kernels/norm/README.md is their ladder. For each rung, the list has:
+/// - the name;
+/// - whether `automatic` may take it;
+/// - the additions that an element goes through in a sum of n elements (docs/accuracy.md);
+/// - what it needs of a problem, if anything.
+#define HEDDLE_NORM_RUNGS(RUNG)                       \
+    RUNG(naive, never, min(n, 4096.0) + n / 4096 + 1) \
+    RUNG(block_per_row, never, n / 256 + 9)           \
+    RUNG(strips, always, n / 128 + 40)                \
+    RUNG(vectorized, always, 64 + n / 512, unit_stride)
+
+/// The rung that a call asks for; `automatic` leaves the choice to heddle.
+enum class norm_algorithm { automatic, HEDDLE_NORM_RUNGS(HEDDLE_ENUMERATOR) };
 
 /// All rungs except `automatic`. Tests, benchmarks and pages iterate over them.
 std::span<const norm_algorithm> norm_algorithms();
@@ -88,8 +100,19 @@ template <class T>
 void rms_norm(matrix_view<const std::type_identity_t<T>> x, vector_view<const std::type_identity_t<T>> gamma,
               matrix_view<T> y, cuda::stream_ref stream, const norm_options& options = {});
 
-/// The rungs of layer_norm_gradient and rms_norm_gradient; kernels/norm/README.md describes them.
-enum class norm_gradient_algorithm { automatic, naive, block_per_row, vectorized };
+/// The rungs of layer_norm_gradient and rms_norm_gradient; kernels/norm/README.md describes them. For each rung, the
+/// list has:
+/// - the name;
+/// - whether `automatic` may take it;
+/// - the additions that an element goes through in a sum of n elements (docs/accuracy.md);
+/// - what it needs of a problem, if anything.
+#define HEDDLE_NORM_GRADIENT_RUNGS(RUNG)              \
+    RUNG(naive, never, min(n, 4096.0) + n / 4096 + 1) \
+    RUNG(block_per_row, always, n / 256 + 9)          \
+    RUNG(vectorized, always, 64, unit_stride, row_in_registers)
+
+/// The rung that a call asks for; `automatic` leaves the choice to heddle.
+enum class norm_gradient_algorithm { automatic, HEDDLE_NORM_GRADIENT_RUNGS(HEDDLE_ENUMERATOR) };
 
 /// All rungs except `automatic`. Tests, benchmarks and pages iterate over them.
 std::span<const norm_gradient_algorithm> norm_gradient_algorithms();

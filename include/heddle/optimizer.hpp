@@ -1,6 +1,7 @@
 #pragma once
 
 #include <heddle/device.hpp>
+#include <heddle/rungs.hpp>
 #include <heddle/scratch.hpp>
 #include <heddle/types.hpp>
 
@@ -33,13 +34,15 @@ struct parameter {
     std::int64_t count = 0;
 };
 
-/// The rungs of the optimizers; kernels/optimizer/README.md is their ladder.
-enum class optimizer_algorithm {
-    automatic,
-    naive,
-    one_launch,
-    vectorized,
-};
+/// The rungs of the optimizers; kernels/optimizer/README.md is their ladder. For each rung, the list has its name,
+/// whether `automatic` may take it, and what it needs of a problem, if anything.
+#define HEDDLE_OPTIMIZER_RUNGS(RUNG) \
+    RUNG(naive, never)               \
+    RUNG(one_launch, never)          \
+    RUNG(vectorized, always)
+
+/// The rung that a call asks for; `automatic` leaves the choice to heddle.
+enum class optimizer_algorithm { automatic, HEDDLE_OPTIMIZER_RUNGS(HEDDLE_ENUMERATOR) };
 
 /// All rungs except `automatic`. Tests, benchmarks and pages iterate over them.
 std::span<const optimizer_algorithm> optimizer_algorithms();

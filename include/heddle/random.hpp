@@ -2,6 +2,7 @@
 
 #include <heddle/device.hpp>
 #include <heddle/elementwise.hpp>
+#include <heddle/rungs.hpp>
 #include <heddle/types.hpp>
 #include <heddle/view.hpp>
 
@@ -45,8 +46,15 @@ struct philox {
     const std::uint64_t* device_offset = nullptr;
 };
 
-/// The rungs of random numbers that are drawn element by element; kernels/random/README.md is their ladder.
-enum class random_algorithm { automatic, naive, counter_per_thread, vectorized };
+/// The rungs of random numbers that are drawn element by element; kernels/random/README.md is their ladder. For each
+/// rung, the list has its name, whether `automatic` may take it, and what it needs of a problem, if anything.
+#define HEDDLE_RANDOM_RUNGS(RUNG)    \
+    RUNG(naive, never)               \
+    RUNG(counter_per_thread, always) \
+    RUNG(vectorized, always, unit_stride)
+
+/// The rung that a call asks for; `automatic` leaves the choice to heddle.
+enum class random_algorithm { automatic, HEDDLE_RANDOM_RUNGS(HEDDLE_ENUMERATOR) };
 
 /// All rungs except `automatic`. Tests, benchmarks and pages iterate over them.
 std::span<const random_algorithm> random_algorithms();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <heddle/device.hpp>
+#include <heddle/rungs.hpp>
 #include <heddle/scratch.hpp>
 #include <heddle/view.hpp>
 
@@ -15,8 +16,15 @@
 
 namespace heddle {
 
-/// The rungs of the scans (prefix sums) of a vector; kernels/scan/README.md is their ladder.
-enum class scan_algorithm { automatic, naive, reduce_then_scan, look_back };
+/// The rungs of the scans (prefix sums) of a vector; kernels/scan/README.md is their ladder. For each rung, the list
+/// has its name, when `automatic` may take it, and what it needs of a problem, if anything.
+#define HEDDLE_SCAN_RUNGS(RUNG)             \
+    RUNG(naive, never)                      \
+    RUNG(reduce_then_scan, without_scratch) \
+    RUNG(look_back, always)
+
+/// The rung that a call asks for; `automatic` leaves the choice to heddle.
+enum class scan_algorithm { automatic, HEDDLE_SCAN_RUNGS(HEDDLE_ENUMERATOR) };
 
 /// All rungs except `automatic`. Tests, benchmarks and pages iterate over them.
 std::span<const scan_algorithm> scan_algorithms();

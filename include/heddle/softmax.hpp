@@ -1,6 +1,7 @@
 #pragma once
 
 #include <heddle/device.hpp>
+#include <heddle/rungs.hpp>
 #include <heddle/types.hpp>
 #include <heddle/view.hpp>
 
@@ -14,14 +15,19 @@
 
 namespace heddle {
 
-/// The rungs of softmax and log_softmax; kernels/softmax/README.md is their ladder.
-enum class softmax_algorithm {
-    automatic,
-    naive,
-    online,
-    strips,
-    vectorized,
-};
+/// The rungs of softmax and log_softmax; kernels/softmax/README.md is their ladder. For each rung, the list has:
+/// - the name;
+/// - whether `automatic` may take it;
+/// - the additions and the rescalings that an element goes through in a sum of n elements (docs/accuracy.md);
+/// - what it needs of a problem, if anything.
+#define HEDDLE_SOFTMAX_RUNGS(RUNG)                       \
+    RUNG(naive, never, min(n, 4096.0) + n / 4096 + 1, 0) \
+    RUNG(online, never, n / 256 + 9, n / 256 + 9)        \
+    RUNG(strips, always, n / 128 + 40, n / 128 + 40)     \
+    RUNG(vectorized, always, 64 + n / 512, 4 + n / 8192, unit_stride)
+
+/// The rung that a call asks for; `automatic` leaves the choice to heddle.
+enum class softmax_algorithm { automatic, HEDDLE_SOFTMAX_RUNGS(HEDDLE_ENUMERATOR) };
 
 /// All rungs except `automatic`. Tests, benchmarks and pages iterate over them.
 std::span<const softmax_algorithm> softmax_algorithms();
@@ -78,8 +84,19 @@ template <class T>
 void log_softmax(matrix_view<const std::type_identity_t<T>> x, matrix_view<T> y, cuda::stream_ref stream,
                  const softmax_options& options = {});
 
-/// The rungs of softmax_gradient and log_softmax_gradient; kernels/softmax/README.md describes them.
-enum class softmax_gradient_algorithm { automatic, naive, block_per_row, vectorized };
+/// The rungs of softmax_gradient and log_softmax_gradient; kernels/softmax/README.md describes them. For each rung,
+/// the list has:
+/// - the name;
+/// - whether `automatic` may take it;
+/// - the additions that an element goes through in a sum of n elements (docs/accuracy.md);
+/// - what it needs of a problem, if anything.
+#define HEDDLE_SOFTMAX_GRADIENT_RUNGS(RUNG)           \
+    RUNG(naive, never, min(n, 4096.0) + n / 4096 + 1) \
+    RUNG(block_per_row, always, n / 256 + 9)          \
+    RUNG(vectorized, always, 64 + n / 512, unit_stride)
+
+/// The rung that a call asks for; `automatic` leaves the choice to heddle.
+enum class softmax_gradient_algorithm { automatic, HEDDLE_SOFTMAX_GRADIENT_RUNGS(HEDDLE_ENUMERATOR) };
 
 /// All rungs except `automatic`. Tests, benchmarks and pages iterate over them.
 std::span<const softmax_gradient_algorithm> softmax_gradient_algorithms();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <heddle/device.hpp>
+#include <heddle/rungs.hpp>
 #include <heddle/view.hpp>
 
 #include <cuda/stream_ref>
@@ -14,8 +15,15 @@
 
 namespace heddle {
 
-/// The rungs of transpose; kernels/transpose/README.md is their ladder.
-enum class transpose_algorithm { automatic, naive, shared_memory, vectorized };
+/// The rungs of transpose; kernels/transpose/README.md is their ladder. For each rung, the list has its name, when
+/// `automatic` may take it, and what it needs of a problem, if anything.
+#define HEDDLE_TRANSPOSE_RUNGS(RUNG) \
+    RUNG(naive, is_narrow)           \
+    RUNG(shared_memory, fills_tiles) \
+    RUNG(vectorized, always, unit_stride)
+
+/// The rung that a call asks for; `automatic` leaves the choice to heddle.
+enum class transpose_algorithm { automatic, HEDDLE_TRANSPOSE_RUNGS(HEDDLE_ENUMERATOR) };
 
 /// All rungs except `automatic`. Tests, benchmarks and pages iterate over them.
 std::span<const transpose_algorithm> transpose_algorithms();

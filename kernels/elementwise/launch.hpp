@@ -21,14 +21,12 @@ struct plan {
     int lead = 0;  ///< of packets: elements that the first of a row lacks
 };
 
-/// Pure. These take any problem.
-plan plan_naive(const elementwise_facts& problem, const device_traits& device);
-plan plan_grid_stride(const elementwise_facts& problem, const device_traits& device);
-plan plan_vectorized(const elementwise_facts& problem, const device_traits& device);
-
-/// These compute the operation of the arguments, by the rung's plan for them.
-void launch_naive(const plan& plan, const arguments& arguments, cudaStream_t stream);
-void launch_grid_stride(const plan& plan, const arguments& arguments, cudaStream_t stream);
-void launch_vectorized(const plan& plan, const arguments& arguments, cudaStream_t stream);
+/// Each rung has a plan and a launch. The plan is pure. It takes the problems that meet the needs in the rung's row.
+/// The launch computes the operation of the arguments, by the plan for them.
+#define DECLARE(rung, ...)                                                           \
+    plan plan_##rung(const elementwise_facts& problem, const device_traits& device); \
+    void launch_##rung(const plan& plan, const arguments& arguments, cudaStream_t stream);
+HEDDLE_ELEMENTWISE_RUNGS(DECLARE)
+#undef DECLARE
 
 }  // namespace heddle::kernels::elementwise

@@ -40,22 +40,13 @@ struct plan {
     std::int64_t packets = 0;  ///< of 16 bytes
 };
 
-/// Pure. These take any problem.
-plan plan_naive(const histogram_facts& problem, const device_traits& device);
-plan plan_cached(const histogram_facts& problem, const device_traits& device);
-/// Needs bins of at most histogram_max_shared_bins.
-plan plan_shared_memory(const histogram_facts& problem, const device_traits& device);
-/// Needs bins of at most histogram_max_shared_bins, and stride 1.
-plan plan_vectorized(const histogram_facts& problem, const device_traits& device);
-
-/// These count by the rung's plan for these arguments.
-template <class T>
-void launch_naive(const plan& plan, const arguments<T>& arguments, cudaStream_t stream);
-template <class T>
-void launch_cached(const plan& plan, const arguments<T>& arguments, cudaStream_t stream);
-template <class T>
-void launch_shared_memory(const plan& plan, const arguments<T>& arguments, cudaStream_t stream);
-template <class T>
-void launch_vectorized(const plan& plan, const arguments<T>& arguments, cudaStream_t stream);
+/// Each rung has a plan and a launch. The plan is pure. It takes the problems that meet the needs in the rung's row.
+/// The launch counts by the plan for these arguments.
+#define DECLARE(rung, ...)                                                         \
+    plan plan_##rung(const histogram_facts& problem, const device_traits& device); \
+    template <class T>                                                             \
+    void launch_##rung(const plan& plan, const arguments<T>& arguments, cudaStream_t stream);
+HEDDLE_HISTOGRAM_RUNGS(DECLARE)
+#undef DECLARE
 
 }  // namespace heddle::kernels::histogram

@@ -4,6 +4,7 @@
 #include "kernels/device/layout.hpp"
 #include <heddle/device.hpp>
 #include <heddle/image.hpp>
+#include <heddle/image_filter.hpp>
 #include <heddle/tensor.hpp>
 #include <heddle/view.hpp>
 
@@ -58,15 +59,13 @@ struct plan {
 /// register_window counts the values of a row, the source's too, in 32 bits.
 inline constexpr std::int64_t max_row_values = std::int64_t{1} << 29;
 
-/// Pure. Takes any problem.
-plan plan_naive(const problem& problem, const device_traits& device);
-/// Needs rows of at most max_row_values.
-plan plan_register_window(const problem& problem, const device_traits& device);
-
-/// By the rung's plan for these arguments.
-template <class T>
-void launch_naive(const plan& plan, const arguments<T>& arguments, cudaStream_t stream);
-template <class T>
-void launch_register_window(const plan& plan, const arguments<T>& arguments, cudaStream_t stream);
+/// Each rung has a plan and a launch. The plan is pure. It takes the problems that meet the needs in the rung's row.
+/// The launch filters by the plan for these arguments.
+#define DECLARE(rung, ...)                                                 \
+    plan plan_##rung(const problem& problem, const device_traits& device); \
+    template <class T>                                                     \
+    void launch_##rung(const plan& plan, const arguments<T>& arguments, cudaStream_t stream);
+HEDDLE_IMAGE_FILTER_RUNGS(DECLARE)
+#undef DECLARE
 
 }  // namespace heddle::kernels::image_filter

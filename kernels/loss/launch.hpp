@@ -49,18 +49,17 @@ struct plan {
     int width = 1;  ///< elements that are loaded at once
 };
 
-/// Pure. These take any problem.
-plan plan_naive(const loss_facts& problem, const device_traits& device);
-plan plan_warp_per_row(const loss_facts& problem, const device_traits& device);
-/// These need unit_stride. Squares wait for no sum, so that no thread holds a row of them.
-plan plan_vectorized(const loss_facts& problem, const device_traits& device);
-plan plan_vectorized_squares(const loss_facts& problem, const device_traits& device);
+/// Each rung has a plan and a launch. The plan is pure. It takes the problems that meet the needs in the rung's row.
+/// The launch computes a cross_entropy_arguments<T> or a mean_squared_error_arguments<T>, by the plan for it.
+#define DECLARE(rung, ...)                                                    \
+    plan plan_##rung(const loss_facts& problem, const device_traits& device); \
+    template <class Arguments>                                                \
+    void launch_##rung(const plan& plan, const Arguments& arguments, cudaStream_t stream);
+HEDDLE_LOSS_RUNGS(DECLARE)
+#undef DECLARE
 
-/// These compute a cross_entropy_arguments<T> or a mean_squared_error_arguments<T>, by the rung's plan for it.
-template <class Arguments>
-void launch_naive(const plan& plan, const Arguments& arguments, cudaStream_t stream);
-template <class Arguments>
-void launch_warp_per_row(const plan& plan, const Arguments& arguments, cudaStream_t stream);
+/// vectorized has a kernel for each operation. Squares wait for no sum, so that no thread holds a row of them.
+plan plan_vectorized_squares(const loss_facts& problem, const device_traits& device);
 template <class T>
 void launch_vectorized(const plan& plan, const cross_entropy_arguments<T>& arguments, cudaStream_t stream);
 template <class T>

@@ -34,23 +34,15 @@ struct plan {
     strip_plan strips = {};
 };
 
-/// Pure. These take any problem.
-plan plan_naive(const norm_facts& problem, const device_traits& device);
-plan plan_block_per_row(const norm_facts& problem, const device_traits& device);
-plan plan_strips(const norm_facts& problem, const device_traits& device);
-/// Needs unit_stride.
-plan plan_vectorized(const norm_facts& problem, const device_traits& device);
-
-/// These compute layer_norm, which subtracts the mean, where `centred`, and else rms_norm, by the rung's plan for these
+/// Each rung has a plan and a launch. The plan is pure. It takes the problems that meet the needs in the rung's row.
+/// The launch computes layer_norm, which subtracts the mean, where `centred`, and else rms_norm, by the plan for these
 /// arguments.
-template <bool centred, class T>
-void launch_naive(const plan& plan, const arguments<T>& arguments, cudaStream_t stream);
-template <bool centred, class T>
-void launch_block_per_row(const plan& plan, const arguments<T>& arguments, cudaStream_t stream);
-template <bool centred, class T>
-void launch_strips(const plan& plan, const arguments<T>& arguments, cudaStream_t stream);
-template <bool centred, class T>
-void launch_vectorized(const plan& plan, const arguments<T>& arguments, cudaStream_t stream);
+#define DECLARE(rung, ...)                                                    \
+    plan plan_##rung(const norm_facts& problem, const device_traits& device); \
+    template <bool centred, class T>                                          \
+    void launch_##rung(const plan& plan, const arguments<T>& arguments, cudaStream_t stream);
+HEDDLE_NORM_RUNGS(DECLARE)
+#undef DECLARE
 
 /// What a gradient takes: x, dy and dx have one shape, with at least one element; gamma, dgamma and dbeta are as long as its rows.
 /// gamma, dx, dgamma and dbeta may be empty. dx is x, dy or apart from all others.
@@ -95,20 +87,13 @@ inline bool needs_tickets(const gradient_plan&) {
 /// Whether gradient_vectorized has room for such rows.
 bool holds_gradient_row(const gradient_facts& problem, const device_traits& device);
 
-/// Pure. These take any problem.
-gradient_plan plan_gradient_naive(const gradient_facts& problem, const device_traits& device);
-gradient_plan plan_gradient_block_per_row(const gradient_facts& problem, const device_traits& device);
-/// Needs unit_stride and holds_gradient_row().
-gradient_plan plan_gradient_vectorized(const gradient_facts& problem, const device_traits& device);
-
-template <bool centred, class T>
-void launch_gradient_naive(const gradient_plan& plan, const gradient_arguments<T>& arguments,
-                           cudaStream_t stream);
-template <bool centred, class T>
-void launch_gradient_block_per_row(const gradient_plan& plan, const gradient_arguments<T>& arguments,
-                                   cudaStream_t stream);
-template <bool centred, class T>
-void launch_gradient_vectorized(const gradient_plan& plan, const gradient_arguments<T>& arguments,
+/// The same for the rungs of the gradients.
+#define DECLARE(rung, ...)                                                                          \
+    gradient_plan plan_gradient_##rung(const gradient_facts& problem, const device_traits& device); \
+    template <bool centred, class T>                                                                \
+    void launch_gradient_##rung(const gradient_plan& plan, const gradient_arguments<T>& arguments,  \
                                 cudaStream_t stream);
+HEDDLE_NORM_GRADIENT_RUNGS(DECLARE)
+#undef DECLARE
 
 }  // namespace heddle::kernels::norm

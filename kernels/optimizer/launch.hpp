@@ -52,18 +52,15 @@ struct plan {
     std::int64_t most_blocks = 0;
 };
 
-/// Pure. These take any problem.
-plan plan_naive(const optimizer_problem& problem, const device_traits& device);
-plan plan_one_launch(const optimizer_problem& problem, const device_traits& device);
-plan plan_vectorized(const optimizer_problem& problem, const device_traits& device);
-
-/// These take a step, by the rung's plan for these arguments.
-template <class Rule, class T, class Gradient>
-void launch_naive(const plan& plan, const arguments<Rule, T, Gradient>& arguments, cudaStream_t stream);
-template <class Rule, class T, class Gradient>
-void launch_one_launch(const plan& plan, const arguments<Rule, T, Gradient>& arguments, cudaStream_t stream);
-template <class Rule, class T, class Gradient>
-void launch_vectorized(const plan& plan, const arguments<Rule, T, Gradient>& arguments, cudaStream_t stream);
+/// Each rung has a plan and a launch. The plan is pure. It takes the problems that meet the needs in the rung's row.
+/// The launch takes a step, by the plan for these arguments.
+#define DECLARE(rung, ...)                                                              \
+    plan plan_##rung(const optimizer_problem& problem, const device_traits& device);    \
+    template <class Rule, class T, class Gradient>                                      \
+    void launch_##rung(const plan& plan, const arguments<Rule, T, Gradient>& arguments, \
+                       cudaStream_t stream);
+HEDDLE_OPTIMIZER_RUNGS(DECLARE)
+#undef DECLARE
 
 void launch_advance(std::int64_t* step, cudaStream_t stream);
 

@@ -42,16 +42,13 @@ struct plan {
     int packets = 1;       ///< vectorized: of 16 bytes, for each thread
 };
 
-/// Pure. These take any problem.
-plan plan_naive(const random_facts& problem, const device_traits& device);
-plan plan_counter_per_thread(const random_facts& problem, const device_traits& device);
-/// Needs unit_stride.
-plan plan_vectorized(const random_facts& problem, const device_traits& device);
-
-/// These draw the numbers of the arguments, by the rung's plan for them.
-void launch_naive(const plan& plan, const arguments& arguments, cudaStream_t stream);
-void launch_counter_per_thread(const plan& plan, const arguments& arguments, cudaStream_t stream);
-void launch_vectorized(const plan& plan, const arguments& arguments, cudaStream_t stream);
+/// Each rung has a plan and a launch. The plan is pure. It takes the problems that meet the needs in the rung's row.
+/// The launch draws the numbers of the arguments, by the plan for them.
+#define DECLARE(rung, ...)                                                      \
+    plan plan_##rung(const random_facts& problem, const device_traits& device); \
+    void launch_##rung(const plan& plan, const arguments& arguments, cudaStream_t stream);
+HEDDLE_RANDOM_RUNGS(DECLARE)
+#undef DECLARE
 
 /// For a vector that is not empty, of at most 2^31 elements.
 void launch_permutation(vector_view<std::int32_t> y, const philox& generator, cudaStream_t stream);

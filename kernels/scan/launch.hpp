@@ -43,17 +43,13 @@ inline std::int64_t scratch_bytes(const plan& plan) {
     return plan.scratch_bytes;
 }
 
-/// Pure. These take any problem.
-plan plan_naive(const scan_facts& problem, const device_traits& device);
-plan plan_reduce_then_scan(const scan_facts& problem, const device_traits& device);
-plan plan_look_back(const scan_facts& problem, const device_traits& device);
-
-/// These scan by the rung's plan for these arguments.
-template <class T>
-void launch_naive(const plan& plan, const arguments<T>& arguments, cudaStream_t stream);
-template <class T>
-void launch_reduce_then_scan(const plan& plan, const arguments<T>& arguments, cudaStream_t stream);
-template <class T>
-void launch_look_back(const plan& plan, const arguments<T>& arguments, cudaStream_t stream);
+/// Each rung has a plan and a launch. The plan is pure. It takes the problems that meet the needs in the rung's row.
+/// The launch scans by the plan for these arguments.
+#define DECLARE(rung, ...)                                                    \
+    plan plan_##rung(const scan_facts& problem, const device_traits& device); \
+    template <class T>                                                        \
+    void launch_##rung(const plan& plan, const arguments<T>& arguments, cudaStream_t stream);
+HEDDLE_SCAN_RUNGS(DECLARE)
+#undef DECLARE
 
 }  // namespace heddle::kernels::scan

@@ -26,22 +26,14 @@ struct plan {
     strip_plan strips = {};
 };
 
-/// Pure. These take any problem.
-plan plan_naive(const softmax_facts& problem, const device_traits& device);
-plan plan_online(const softmax_facts& problem, const device_traits& device);
-plan plan_strips(const softmax_facts& problem, const device_traits& device);
-/// Needs unit_stride.
-plan plan_vectorized(const softmax_facts& problem, const device_traits& device);
-
-/// These compute softmax or its logarithm, by the rung's plan for these arguments.
-template <bool logarithm, class T>
-void launch_naive(const plan& plan, const arguments<T>& arguments, cudaStream_t stream);
-template <bool logarithm, class T>
-void launch_online(const plan& plan, const arguments<T>& arguments, cudaStream_t stream);
-template <bool logarithm, class T>
-void launch_strips(const plan& plan, const arguments<T>& arguments, cudaStream_t stream);
-template <bool logarithm, class T>
-void launch_vectorized(const plan& plan, const arguments<T>& arguments, cudaStream_t stream);
+/// Each rung has a plan and a launch. The plan is pure. It takes the problems that meet the needs in the rung's row.
+/// The launch computes softmax or its logarithm, by the plan for these arguments.
+#define DECLARE(rung, ...)                                                       \
+    plan plan_##rung(const softmax_facts& problem, const device_traits& device); \
+    template <bool logarithm, class T>                                           \
+    void launch_##rung(const plan& plan, const arguments<T>& arguments, cudaStream_t stream);
+HEDDLE_SOFTMAX_RUNGS(DECLARE)
+#undef DECLARE
 
 /// What a gradient takes: all have the same shape and at least one element; dx is y, dy or apart from both.
 template <class T>
@@ -56,20 +48,13 @@ struct gradient_plan {
     int width = 1;  ///< elements that are loaded at once
 };
 
-/// Pure. These take any problem.
-gradient_plan plan_gradient_naive(const gradient_facts& problem, const device_traits& device);
-gradient_plan plan_gradient_block_per_row(const gradient_facts& problem, const device_traits& device);
-/// Needs unit_stride.
-gradient_plan plan_gradient_vectorized(const gradient_facts& problem, const device_traits& device);
-
-template <bool logarithm, class T>
-void launch_gradient_naive(const gradient_plan& plan, const gradient_arguments<T>& arguments,
-                           cudaStream_t stream);
-template <bool logarithm, class T>
-void launch_gradient_block_per_row(const gradient_plan& plan, const gradient_arguments<T>& arguments,
-                                   cudaStream_t stream);
-template <bool logarithm, class T>
-void launch_gradient_vectorized(const gradient_plan& plan, const gradient_arguments<T>& arguments,
+/// The same for the rungs of the gradients.
+#define DECLARE(rung, ...)                                                                          \
+    gradient_plan plan_gradient_##rung(const gradient_facts& problem, const device_traits& device); \
+    template <bool logarithm, class T>                                                              \
+    void launch_gradient_##rung(const gradient_plan& plan, const gradient_arguments<T>& arguments,  \
                                 cudaStream_t stream);
+HEDDLE_SOFTMAX_GRADIENT_RUNGS(DECLARE)
+#undef DECLARE
 
 }  // namespace heddle::kernels::softmax

@@ -55,21 +55,17 @@ struct plan {
     std::int64_t pitch = 0;   ///< and from one to the next in shared memory
 };
 
-/// Pure. These take any problem.
-plan plan_naive(const transpose_facts& problem, const device_traits& device);
-plan plan_shared_memory(const transpose_facts& problem, const device_traits& device);
-/// Needs a copy, or unit_stride.
-plan plan_vectorized(const transpose_facts& problem, const device_traits& device);
-/// Plans `count` matrices that lie alike. Needs unit_stride, and no copy.
-plan plan_batch(const transpose_facts& problem, std::int64_t count, const device_traits& device);
+/// Each rung has a plan and a launch. The plan is pure. It takes the problems that meet the needs in the rung's row.
+/// The launch transposes by the plan for these arguments.
+#define DECLARE(rung, ...)                                                         \
+    plan plan_##rung(const transpose_facts& problem, const device_traits& device); \
+    template <class Word>                                                          \
+    void launch_##rung(const plan& plan, const arguments<Word>& arguments, cudaStream_t stream);
+HEDDLE_TRANSPOSE_RUNGS(DECLARE)
+#undef DECLARE
 
-/// These transpose by the rung's plan for these arguments.
-template <class Word>
-void launch_naive(const plan& plan, const arguments<Word>& arguments, cudaStream_t stream);
-template <class Word>
-void launch_shared_memory(const plan& plan, const arguments<Word>& arguments, cudaStream_t stream);
-template <class Word>
-void launch_vectorized(const plan& plan, const arguments<Word>& arguments, cudaStream_t stream);
+/// Plans `count` matrices that lie alike. Pure. Needs unit_stride, and no copy.
+plan plan_batch(const transpose_facts& problem, std::int64_t count, const device_traits& device);
 /// Words of 2 and 4 bytes.
 template <class Word>
 void launch_batch(const plan& plan, const arguments<Word>& arguments, const batch& batch,

@@ -17,9 +17,9 @@ using namespace detail;
 using enum elementwise_algorithm;
 
 constexpr auto table = std::to_array<elementwise_rung>({
-    {naive, "naive", any_problem, always, plan_naive, launch_naive},
-    {grid_stride, "grid_stride", any_problem, always, plan_grid_stride, launch_grid_stride},
-    {vectorized, "vectorized", any_problem, always, plan_vectorized, launch_vectorized},
+#define ROW(name, pays, ...) {name, #name, needs<__VA_ARGS__>, pays, plan_##name, launch_##name},
+    HEDDLE_ELEMENTWISE_RUNGS(ROW)
+#undef ROW
 });
 
 constexpr rung_table rungs(table, "elementwise_algorithm");

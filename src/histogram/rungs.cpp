@@ -23,10 +23,9 @@ constexpr need<histogram_facts> unit_stride{[](auto& problem, auto&) { return pr
 
 template <class T>
 constexpr auto table = std::to_array<histogram_rung<T>>({
-    {naive, "naive", any_problem, never, plan_naive, launch_naive<T>},
-    {cached, "cached", any_problem, always, plan_cached, launch_cached<T>},
-    {shared_memory, "shared_memory", needs<few_bins>, always, plan_shared_memory, launch_shared_memory<T>},
-    {vectorized, "vectorized", needs<few_bins, unit_stride>, always, plan_vectorized, launch_vectorized<T>},
+#define ROW(name, pays, ...) {name, #name, needs<__VA_ARGS__>, pays, plan_##name, launch_##name<T>},
+    HEDDLE_HISTOGRAM_RUNGS(ROW)
+#undef ROW
 });
 
 constexpr const char* enumeration = "histogram_algorithm";

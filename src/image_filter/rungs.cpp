@@ -20,9 +20,9 @@ static_assert(max_row_values == 1 << 29);
 
 template <class T>
 constexpr auto table = std::to_array<stencil_rung<T>>({
-    {naive, "naive", any_problem, always, plan_naive, launch_naive<T>},
-    {register_window, "register_window", needs<short_rows>, always, plan_register_window,
-     launch_register_window<T>},
+#define ROW(name, pays, ...) {name, #name, needs<__VA_ARGS__>, pays, plan_##name, launch_##name<T>},
+    HEDDLE_IMAGE_FILTER_RUNGS(ROW)
+#undef ROW
 });
 
 constexpr const char* enumeration = "image_filter_algorithm";

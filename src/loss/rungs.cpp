@@ -16,16 +16,18 @@ using enum loss_algorithm;
 constexpr need<loss_facts> unit_stride{[](auto& problem, auto&) { return problem.unit_stride; },
                                        "needs each row's elements side by side"};
 
-template <class Arguments>
-constexpr auto plan_of_vectorized = plan_vectorized;
+/// The plan of a rung, for either operation.
+template <auto plan, class Arguments>
+constexpr auto plan_of = plan;
 template <class T>
-constexpr auto plan_of_vectorized<mean_squared_error_arguments<T>> = plan_vectorized_squares;
+constexpr auto plan_of<plan_vectorized, mean_squared_error_arguments<T>> = plan_vectorized_squares;
 
 template <class Arguments>
 constexpr auto table = std::to_array<loss_rung<Arguments>>({
-    {naive, "naive", any_problem, never, plan_naive, launch_naive},
-    {warp_per_row, "warp_per_row", any_problem, always, plan_warp_per_row, launch_warp_per_row},
-    {vectorized, "vectorized", needs<unit_stride>, always, plan_of_vectorized<Arguments>, launch_vectorized},
+#define ROW(name, pays, additions, rescalings, ...) \
+    {name, #name, needs<__VA_ARGS__>, pays, plan_of<plan_##name, Arguments>, launch_##name},
+    HEDDLE_LOSS_RUNGS(ROW)
+#undef ROW
 });
 
 constexpr const char* enumeration = "loss_algorithm";

@@ -25,11 +25,10 @@ constexpr need<gradient_facts> row_in_registers{
 
 template <bool centred, class T>
 constexpr auto table = std::to_array<norm_gradient_rung<T>>({
-    {naive, "naive", any_problem, never, plan_gradient_naive, launch_gradient_naive<centred, T>},
-    {block_per_row, "block_per_row", any_problem, always, plan_gradient_block_per_row,
-     launch_gradient_block_per_row<centred, T>},
-    {vectorized, "vectorized", needs<unit_stride, row_in_registers>, always, plan_gradient_vectorized,
-     launch_gradient_vectorized<centred, T>},
+#define ROW(name, pays, additions, ...) \
+    {name, #name, needs<__VA_ARGS__>, pays, plan_gradient_##name, launch_gradient_##name<centred, T>},
+    HEDDLE_NORM_GRADIENT_RUNGS(ROW)
+#undef ROW
 });
 
 constexpr const char* enumeration = "norm_gradient_algorithm";

@@ -19,11 +19,10 @@ constexpr need<norm_facts> unit_stride{[](auto& problem, auto&) { return problem
 
 template <bool centred, class T>
 constexpr auto table = std::to_array<norm_rung<T>>({
-    {naive, "naive", any_problem, never, plan_naive, launch_naive<centred, T>},
-    {block_per_row, "block_per_row", any_problem, never, plan_block_per_row,
-     launch_block_per_row<centred, T>},
-    {strips, "strips", any_problem, always, plan_strips, launch_strips<centred, T>},
-    {vectorized, "vectorized", needs<unit_stride>, always, plan_vectorized, launch_vectorized<centred, T>},
+#define ROW(name, pays, additions, ...) \
+    {name, #name, needs<__VA_ARGS__>, pays, plan_##name, launch_##name<centred, T>},
+    HEDDLE_NORM_RUNGS(ROW)
+#undef ROW
 });
 
 constexpr const char* enumeration = "norm_algorithm";

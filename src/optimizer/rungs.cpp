@@ -18,9 +18,10 @@ using enum optimizer_algorithm;
 
 template <class Rule, class T, class Gradient>
 constexpr auto table = std::to_array<optimizer_rung<Rule, T, Gradient>>({
-    {naive, "naive", any_problem, never, plan_naive, launch_naive<Rule, T, Gradient>},
-    {one_launch, "one_launch", any_problem, never, plan_one_launch, launch_one_launch<Rule, T, Gradient>},
-    {vectorized, "vectorized", any_problem, always, plan_vectorized, launch_vectorized<Rule, T, Gradient>},
+#define ROW(name, pays, ...) \
+    {name, #name, needs<__VA_ARGS__>, pays, plan_##name, launch_##name<Rule, T, Gradient>},
+    HEDDLE_OPTIMIZER_RUNGS(ROW)
+#undef ROW
 });
 
 constexpr const char* enumeration = "optimizer_algorithm";

@@ -18,10 +18,9 @@ constexpr need<random_facts> unit_stride{[](auto& problem, auto&) { return probl
                                          "needs each row's elements side by side"};
 
 constexpr auto table = std::to_array<random_rung>({
-    {naive, "naive", any_problem, never, plan_naive, launch_naive},
-    {counter_per_thread, "counter_per_thread", any_problem, always, plan_counter_per_thread,
-     launch_counter_per_thread},
-    {vectorized, "vectorized", needs<unit_stride>, always, plan_vectorized, launch_vectorized},
+#define ROW(name, pays, ...) {name, #name, needs<__VA_ARGS__>, pays, plan_##name, launch_##name},
+    HEDDLE_RANDOM_RUNGS(ROW)
+#undef ROW
 });
 
 constexpr rung_table rungs(table, "random_algorithm");

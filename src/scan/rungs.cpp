@@ -19,10 +19,9 @@ using enum scan_algorithm;
 /// one block of reduce_then_scan does a large one.
 template <class T>
 constexpr auto table = std::to_array<scan_rung<T>>({
-    {naive, "naive", any_problem, never, plan_naive, launch_naive<T>},
-    {reduce_then_scan, "reduce_then_scan", any_problem, without_scratch, plan_reduce_then_scan,
-     launch_reduce_then_scan<T>},
-    {look_back, "look_back", any_problem, always, plan_look_back, launch_look_back<T>},
+#define ROW(name, pays, ...) {name, #name, needs<__VA_ARGS__>, pays, plan_##name, launch_##name<T>},
+    HEDDLE_SCAN_RUNGS(ROW)
+#undef ROW
 });
 
 constexpr const char* enumeration = "scan_algorithm";

@@ -19,11 +19,10 @@ constexpr need<gradient_facts> unit_stride{[](auto& problem, auto&) { return pro
 
 template <bool logarithm, class T>
 constexpr auto table = std::to_array<softmax_gradient_rung<T>>({
-    {naive, "naive", any_problem, never, plan_gradient_naive, launch_gradient_naive<logarithm, T>},
-    {block_per_row, "block_per_row", any_problem, always, plan_gradient_block_per_row,
-     launch_gradient_block_per_row<logarithm, T>},
-    {vectorized, "vectorized", needs<unit_stride>, always, plan_gradient_vectorized,
-     launch_gradient_vectorized<logarithm, T>},
+#define ROW(name, pays, additions, ...) \
+    {name, #name, needs<__VA_ARGS__>, pays, plan_gradient_##name, launch_gradient_##name<logarithm, T>},
+    HEDDLE_SOFTMAX_GRADIENT_RUNGS(ROW)
+#undef ROW
 });
 
 constexpr const char* enumeration = "softmax_gradient_algorithm";

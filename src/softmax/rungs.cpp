@@ -19,10 +19,10 @@ constexpr need<softmax_facts> unit_stride{[](auto& problem, auto&) { return prob
 
 template <bool logarithm, class T>
 constexpr auto table = std::to_array<softmax_rung<T>>({
-    {naive, "naive", any_problem, never, plan_naive, launch_naive<logarithm, T>},
-    {online, "online", any_problem, never, plan_online, launch_online<logarithm, T>},
-    {strips, "strips", any_problem, always, plan_strips, launch_strips<logarithm, T>},
-    {vectorized, "vectorized", needs<unit_stride>, always, plan_vectorized, launch_vectorized<logarithm, T>},
+#define ROW(name, pays, additions, rescalings, ...) \
+    {name, #name, needs<__VA_ARGS__>, pays, plan_##name, launch_##name<logarithm, T>},
+    HEDDLE_SOFTMAX_RUNGS(ROW)
+#undef ROW
 });
 
 constexpr const char* enumeration = "softmax_algorithm";

@@ -29,10 +29,9 @@ bool fills_tiles(const transpose_facts& problem, const device_traits& device) {
 
 template <class Word>
 constexpr auto table = std::to_array<transpose_rung<Word>>({
-    {naive, "naive", any_problem, is_narrow, plan_naive, launch_naive<Word>},
-    {shared_memory, "shared_memory", any_problem, fills_tiles, plan_shared_memory,
-     launch_shared_memory<Word>},
-    {vectorized, "vectorized", needs<unit_stride>, always, plan_vectorized, launch_vectorized<Word>},
+#define ROW(name, pays, ...) {name, #name, needs<__VA_ARGS__>, pays, plan_##name, launch_##name<Word>},
+    HEDDLE_TRANSPOSE_RUNGS(ROW)
+#undef ROW
 });
 
 constexpr const char* enumeration = "transpose_algorithm";

@@ -15,22 +15,12 @@
 namespace heddle::bounds {
 
 /// The additions and rescalings of a rung's sums, of exponentials and of others.
-inline softmax_steps loss_steps_of(loss_algorithm algorithm, std::int64_t cols) {
+inline sum_steps loss_steps_of(loss_algorithm algorithm, std::int64_t cols) {
+    using namespace row_words;
     const auto n = static_cast<double>(cols);
-    const softmax_steps naive{std::min(n, 4096.0) + n / 4096 + 1, 0}, warp_per_row{n / 32 + 6, n / 32 + 2},
-        vectorized{64 + n / 512, 4 + n / 8192};
-    switch (algorithm) {
-        case loss_algorithm::naive:
-            return naive;
-        case loss_algorithm::warp_per_row:
-            return warp_per_row;
-        case loss_algorithm::vectorized:
-            return vectorized;
-        case loss_algorithm::automatic:
-            break;  // any rung
-    }
-    return {std::max(warp_per_row.additions, vectorized.additions),
-            std::max(warp_per_row.rescalings, vectorized.rescalings)};
+#define ROW(name, pays, additions, rescalings, ...) {loss_algorithm::name, pays, {additions, rescalings}},
+    return steps_of<loss_algorithm>(algorithm, {HEDDLE_LOSS_RUNGS(ROW)});
+#undef ROW
 }
 
 /// The gradient of a loss. `error` bounds it where no number is denormal.
@@ -46,7 +36,7 @@ inline double smoothed_target(bool is_label, double smoothing, double cols) {
 /// The error of a row's loss, whose label is `distance` below the largest logit. mean_distance is the mean distance
 /// of all logits from the label's, times the smoothing.
 inline double of_cross_entropy(double of_sum, double distance, double log_sum, double mean_distance,
-                               const softmax_steps& steps) {
+                               const sum_steps& steps) {
     return of_sum / (1 - of_sum) + u * (distance + 3 * log_sum + 2 * (distance + log_sum)) +
            u * (steps.additions + 6) * mean_distance + smallest<float>();
 }
@@ -82,8 +72,7 @@ struct expected_loss {
 struct expected_cross_entropy : expected_loss {
     template <class T>
     expected_cross_entropy(const std::vector<T>& x, const std::vector<std::int32_t>& labels,
-                           std::int64_t cols, const cross_entropy_options& options,
-                           const softmax_steps& steps) {
+                           std::int64_t cols, const cross_entropy_options& options, const sum_steps& steps) {
         auto row = x.begin();
         for (const std::int32_t label : labels) {
             const std::vector<T> logits(row, row + cols);
@@ -125,7 +114,7 @@ struct expected_cross_entropy : expected_loss {
 
     template <class T>
     void add(const std::vector<T>& logits, std::int64_t label, const cross_entropy_options& options,
-             const softmax_steps& steps) {
+             const sum_steps& steps) {
         std::vector<double> x;
         for (const T e : logits) x.push_back(to_double(e));
         const auto cols = static_cast<double>(x.size());
@@ -152,7 +141,7 @@ struct expected_cross_entropy : expected_loss {
 struct expected_squared_error : expected_loss {
     template <class T>
     expected_squared_error(const std::vector<T>& x, const std::vector<T>& t, std::int64_t cols, double scale,
-                           const softmax_steps& steps) {
+                           const sum_steps& steps) {
         double sum = 0;
         for (std::size_t i = 0; i < x.size(); ++i) {
             const double difference = to_double(x[i]) - to_double(t[i]);

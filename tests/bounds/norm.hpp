@@ -2,6 +2,7 @@
 
 #include "tests/bounds/approximate.hpp"
 #include "tests/bounds/numbers.hpp"
+#include "tests/bounds/rung_steps.hpp"
 #include <heddle/norm.hpp>
 
 #include <algorithm>
@@ -15,22 +16,11 @@ namespace heddle::bounds {
 
 /// The roundings of any one element on its way to a sum.
 inline double norm_depth(norm_algorithm algorithm, std::int64_t cols) {
+    using namespace row_words;
     const auto n = static_cast<double>(cols);
-    const double naive = std::min(n, 4096.0) + n / 4096 + 1, block_per_row = n / 256 + 9,
-                 strips = n / 128 + 40, vectorized = 64 + n / 512;
-    switch (algorithm) {
-        case norm_algorithm::naive:
-            return naive;
-        case norm_algorithm::block_per_row:
-            return block_per_row;
-        case norm_algorithm::strips:
-            return strips;
-        case norm_algorithm::vectorized:
-            return vectorized;
-        case norm_algorithm::automatic:
-            break;  // any rung
-    }
-    return std::max(strips, vectorized);
+#define ROW(name, pays, additions, ...) {norm_algorithm::name, pays, {additions}},
+    return steps_of<norm_algorithm>(algorithm, {HEDDLE_NORM_RUNGS(ROW)}).additions;
+#undef ROW
 }
 
 inline constexpr double norm_depth_on_host = 2;  // in double
@@ -94,19 +84,11 @@ struct expected_norm {
 
 /// The roundings of any one element on its way to a sum over its row.
 inline double norm_gradient_depth(norm_gradient_algorithm algorithm, std::int64_t cols) {
+    using namespace row_words;
     const auto n = static_cast<double>(cols);
-    const double naive = std::min(n, 4096.0) + n / 4096 + 1, block_per_row = n / 256 + 9, vectorized = 64;
-    switch (algorithm) {
-        case norm_gradient_algorithm::naive:
-            return naive;
-        case norm_gradient_algorithm::block_per_row:
-            return block_per_row;
-        case norm_gradient_algorithm::vectorized:
-            return vectorized;
-        case norm_gradient_algorithm::automatic:
-            break;  // any rung
-    }
-    return std::max(block_per_row, vectorized);
+#define ROW(name, pays, additions, ...) {norm_gradient_algorithm::name, pays, {additions}},
+    return steps_of<norm_gradient_algorithm>(algorithm, {HEDDLE_NORM_GRADIENT_RUNGS(ROW)}).additions;
+#undef ROW
 }
 
 /// The roundings on the way to a sum down its column, never more than the number of rows.

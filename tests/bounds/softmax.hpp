@@ -1,6 +1,7 @@
 #pragma once
 
 #include "tests/bounds/numbers.hpp"
+#include "tests/bounds/rung_steps.hpp"
 #include <heddle/softmax.hpp>
 
 #include <algorithm>
@@ -13,33 +14,14 @@
 /// docs/accuracy.md, Softmax and norms.
 namespace heddle::bounds {
 
-/// The steps of a rung's sum: additions of any one element, and rescalings. A rescaling multiplies a partial sum to
-/// fit a larger element, and costs an exponential too.
-struct softmax_steps {
-    double additions;
-    double rescalings;
-};
+inline constexpr sum_steps softmax_steps_on_host{2, 0};  // in double
 
-inline constexpr softmax_steps softmax_steps_on_host{2, 0};  // in double
-
-inline softmax_steps softmax_steps_of(softmax_algorithm algorithm, std::int64_t cols) {
+inline sum_steps softmax_steps_of(softmax_algorithm algorithm, std::int64_t cols) {
+    using namespace row_words;
     const auto n = static_cast<double>(cols);
-    const softmax_steps naive{std::min(n, 4096.0) + n / 4096 + 1, 0}, online{n / 256 + 9, n / 256 + 9},
-        strips{n / 128 + 40, n / 128 + 40}, vectorized{64 + n / 512, 4 + n / 8192};
-    switch (algorithm) {
-        case softmax_algorithm::naive:
-            return naive;
-        case softmax_algorithm::online:
-            return online;
-        case softmax_algorithm::strips:
-            return strips;
-        case softmax_algorithm::vectorized:
-            return vectorized;
-        case softmax_algorithm::automatic:
-            break;  // any rung
-    }
-    return {std::max(strips.additions, vectorized.additions),
-            std::max(strips.rescalings, vectorized.rescalings)};
+#define ROW(name, pays, additions, rescalings, ...) {softmax_algorithm::name, pays, {additions, rescalings}},
+    return steps_of<softmax_algorithm>(algorithm, {HEDDLE_SOFTMAX_RUNGS(ROW)});
+#undef ROW
 }
 
 /// The error in u against the exact value: 1.5 ulp for expf; 2.5 ulp, and 1.173 ulp a unit of the argument, for __expf.
@@ -51,7 +33,7 @@ inline constexpr double exp_slope = sizeof(T) == 2 ? 2 * 1.173 : 0;
 /// The relative error of a sum of exponentials. The elements' distances, weighted by their shares of the sum, sum to
 /// at most log(cols). An argument of distance d is itself rounded, by d u.
 template <class T>
-double of_exponentials(std::int64_t cols, const softmax_steps& steps) {
+double of_exponentials(std::int64_t cols, const sum_steps& steps) {
     return u * ((1 + exp_slope<T>)*std::log(static_cast<double>(cols)) + 3 * exp_error<T> + steps.additions +
                 steps.rescalings * (exp_error<T> + 2));
 }
@@ -70,7 +52,7 @@ struct expected_softmax {
     std::vector<double> bounds, log_bounds;
 
     template <class T>
-    expected_softmax(const std::vector<T>& x, std::int64_t cols, const softmax_steps& steps) {
+    expected_softmax(const std::vector<T>& x, std::int64_t cols, const sum_steps& steps) {
         for (auto row = x.begin(); row != x.end(); row += cols) {
             double largest = -std::numeric_limits<double>::infinity(), sum = 0;
             std::for_each(row, row + cols, [&](T e) { largest = std::max(largest, to_double(e)); });
@@ -81,7 +63,7 @@ struct expected_softmax {
 
     /// The result for one element of a row of `cols`, with its `largest` element and `sum` of exp(x - largest).
     template <class T>
-    expected_softmax(T x, double largest, double sum, std::int64_t cols, const softmax_steps& steps) {
+    expected_softmax(T x, double largest, double sum, std::int64_t cols, const sum_steps& steps) {
         add(x, largest, sum, cols, steps);
     }
 
@@ -92,7 +74,7 @@ struct expected_softmax {
     }
 
     template <class T>
-    void add(T e, double largest, double sum, std::int64_t cols, const softmax_steps& steps) {
+    void add(T e, double largest, double sum, std::int64_t cols, const sum_steps& steps) {
         const double log_sum = std::log(sum), of_sum = of_exponentials<T>(cols, steps);
         const double d = distance(e, largest), argument = std::isinf(d) ? 0 : d;
         const double share = std::exp(-d) / sum;
@@ -109,20 +91,11 @@ struct expected_softmax {
 
 /// The roundings of any one element on its way to the sum over its row.
 inline double softmax_gradient_depth(softmax_gradient_algorithm algorithm, std::int64_t cols) {
+    using namespace row_words;
     const auto n = static_cast<double>(cols);
-    const double naive = std::min(n, 4096.0) + n / 4096 + 1, block_per_row = n / 256 + 9,
-                 vectorized = 64 + n / 512;
-    switch (algorithm) {
-        case softmax_gradient_algorithm::naive:
-            return naive;
-        case softmax_gradient_algorithm::block_per_row:
-            return block_per_row;
-        case softmax_gradient_algorithm::vectorized:
-            return vectorized;
-        case softmax_gradient_algorithm::automatic:
-            break;  // any rung
-    }
-    return std::max(block_per_row, vectorized);
+#define ROW(name, pays, additions, ...) {softmax_gradient_algorithm::name, pays, {additions}},
+    return steps_of<softmax_gradient_algorithm>(algorithm, {HEDDLE_SOFTMAX_GRADIENT_RUNGS(ROW)}).additions;
+#undef ROW
 }
 
 inline constexpr double softmax_gradient_depth_on_host = 2;  // in double
