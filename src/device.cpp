@@ -76,7 +76,7 @@ int device_of(cuda::stream_ref stream) {
     const cudaStream_t handle = stream.get();
     if (handle == nullptr || handle == cudaStreamLegacy || handle == cudaStreamPerThread)
         return current_device();
-    // Stream capture forbids cudaStreamGetDevice, but not these driver calls. Statuses have the runtime's numbers.
+    // Capture forbids cudaStreamGetDevice, but not these driver calls. Their statuses have the runtime's numbers.
     using kernels::driver_function;
     static const auto context_of = driver_function<decltype(cuStreamGetCtx)>("cuStreamGetCtx", 9020);
     static const auto device_of_context =

@@ -42,7 +42,7 @@ memory_pool memory_pool::of_device(int device) {
 }
 
 memory_pool memory_pool::scratch_of(int device) {
-    // Never destroyed: at the end of the process, CUDA may be gone before static objects are destroyed.
+    // Never destroyed: at the end of the process, static objects are destroyed when CUDA may be gone already.
     static auto& mutex = *new std::mutex;
     static auto& pools = *new std::map<int, cudaMemPool_t>;
     const std::lock_guard lock(mutex);

@@ -21,7 +21,7 @@ struct ticket_block {
 
 namespace {
 
-/// Null where the pool gets no more memory.
+/// Null if the pool gets no more memory.
 std::byte* allocate(std::int64_t bytes, cudaMemPool_t pool, cudaStream_t stream) {
     void* data = nullptr;
     const uncaptured scope;  // the pool may have to grow, which a capture would forbid
@@ -87,7 +87,7 @@ class ticket_list {
     std::size_t count_ = 0;  ///< all blocks, also those that calls use
 };
 
-/// Null where the pool gets no more memory.
+/// Null if the pool gets no more memory.
 ticket_block* make_block(cudaMemPool_t pool, cudaStream_t stream) {
     std::unique_ptr<std::byte, free_scratch> data(allocate(workspace_ticket_bytes, pool, stream), {stream});
     if (!data) return nullptr;

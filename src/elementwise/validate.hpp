@@ -36,7 +36,7 @@ elementwise_facts prepare_elementwise(const char* operation, std::span<operand> 
                                       std::size_t element_bytes);
 
 std::size_t size_of(element_type type);
-/// @throws invalid_argument  not an enumerator
+/// @throws invalid_argument  `operation` is not an enumerator
 const char* name_of(elementwise_operation operation);
 const char* host_name(elementwise_operation operation);
 

@@ -12,7 +12,7 @@
 namespace heddle::host {
 namespace {
 
-/// Rows that one thread reduces side by side. It is fixed so that the result does not depend on the thread count.
+/// How many rows a thread reduces side by side. It is fixed so that the result does not depend on the thread count.
 constexpr std::int64_t chunk = 256;
 /// Fewer elements run on one thread: starting threads would take longer.
 constexpr std::int64_t elements_to_share = 1 << 16;

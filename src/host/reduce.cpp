@@ -15,7 +15,7 @@
 namespace heddle::host {
 namespace {
 
-/// Elements that one thread reduces at a time. It is fixed so that the result does not depend on the thread count.
+/// How many elements a thread reduces at a time. It is fixed so that the result does not depend on the thread count.
 constexpr std::int64_t chunk = 4096;
 /// Fewer chunks run on one thread: starting threads would take longer.
 constexpr std::int64_t chunks_to_share = 16;

@@ -10,7 +10,7 @@
 namespace heddle::host {
 namespace {
 
-/// Elements that one thread scans at a time. It is fixed so that the result does not depend on the thread count.
+/// How many elements a thread scans at a time. It is fixed so that the result does not depend on the thread count.
 constexpr std::int64_t chunk = 1024;
 /// Fewer chunks run on one thread: starting threads would take longer.
 constexpr std::int64_t chunks_to_share = 64;

@@ -14,7 +14,7 @@ using kernels::loss::label_hits_plan;
 using kernels::loss::mean_squared_error_arguments;
 using kernels::loss::plan_label_hits;
 
-/// Stands for no label: labels have 32 bits.
+/// Stands for no label. Labels have 32 bits, so none has this value.
 constexpr std::int64_t no_label = std::numeric_limits<std::int64_t>::min();
 
 /// The problem of a call. A gradient that is not wanted has no layout, whatever its strides.
