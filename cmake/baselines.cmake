@@ -1,9 +1,9 @@
 option(HEDDLE_BASELINES "Compare with the vendor's libraries, and two for the CPU, where they are installed" ON)
 
-# heddle_baselines: the vendor's libraries, and two for the CPU, where they are installed. heddle_baselines.hpp, which is
-# generated, defines HEDDLE_HAS_CUBLAS, HEDDLE_HAS_CUDNN, HEDDLE_HAS_CUDNN_FRONTEND, HEDDLE_HAS_NPP, HEDDLE_HAS_OPENBLAS
-# and HEDDLE_HAS_OPENCV as 0 or 1. It is included where they are used: all else compiles alike whatever is installed.
-# heddle_loaded_baselines: the same, but what is LOADABLE is not linked: the program loads it when it runs. Its folders are in
+# heddle_baselines: the installed ones of the vendor's libraries and of two for the CPU. The generated
+# heddle_baselines.hpp defines HEDDLE_HAS_CUBLAS, HEDDLE_HAS_CUDNN, HEDDLE_HAS_CUDNN_FRONTEND, HEDDLE_HAS_NPP,
+# HEDDLE_HAS_OPENBLAS and HEDDLE_HAS_OPENCV as 0 or 1. Only files that use these libraries include it.
+# heddle_loaded_baselines: the same, but LOADABLE libraries are not linked. The program loads them from
 # HEDDLE_BASELINE_FOLDERS.
 add_library(heddle_baselines INTERFACE)
 add_library(heddle_loaded_baselines INTERFACE)
@@ -23,7 +23,7 @@ function(heddle_baseline name)
     endif()
   endforeach()
   if(DEFINED arg_INCLUDES)
-    # By a link, whether there is one or not: a file's command is the same whatever is installed. No .cu file includes them.
+    # The include path is a link that may be missing, so that compile commands do not depend on what is installed.
     set(link ${PROJECT_BINARY_DIR}/generated/baselines/${name})
     file(REMOVE ${link})
     if(found AND NOT arg_INCLUDES IN_LIST CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES)
@@ -63,7 +63,7 @@ find_library(CUDNN_LIBRARY NAMES cudnn libcudnn.so.9 HINTS ${CUDAToolkit_LIBRARY
 mark_as_advanced(CUDNN_INCLUDE_DIR CUDNN_LIBRARY)
 heddle_baseline(CUDNN LOADABLE LIBRARIES ${CUDNN_LIBRARY} INCLUDES ${CUDNN_INCLUDE_DIR})
 
-# Headers alone: cuDNN's graphs.
+# cuDNN's graphs, which are only headers.
 find_path(CUDNN_FRONTEND_INCLUDE_DIR cudnn_frontend.h HINTS ${CUDNN_INCLUDE_DIR})
 mark_as_advanced(CUDNN_FRONTEND_INCLUDE_DIR)
 heddle_baseline(CUDNN_FRONTEND INCLUDES ${CUDNN_FRONTEND_INCLUDE_DIR})
@@ -77,7 +77,7 @@ find_library(OPENBLAS_LIBRARY openblas)
 mark_as_advanced(OPENBLAS_INCLUDE_DIR OPENBLAS_LIBRARY)
 heddle_baseline(OPENBLAS LIBRARIES ${OPENBLAS_LIBRARY} INCLUDES ${OPENBLAS_INCLUDE_DIR})
 
-# By file: OpenCVConfig.cmake comes with Debian's libopencv-dev alone, which needs all of OpenCV's modules.
+# Found by files: only Debian's libopencv-dev has OpenCVConfig.cmake, and it needs all modules of OpenCV.
 find_path(OPENCV_INCLUDE_DIR opencv2/imgproc.hpp PATH_SUFFIXES opencv4)
 find_library(OPENCV_IMGPROC_LIBRARY opencv_imgproc)
 find_library(OPENCV_CORE_LIBRARY opencv_core)

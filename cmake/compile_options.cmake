@@ -1,4 +1,4 @@
-# Flags for heddle's own targets; none of them reaches a program that links heddle.
+# Flags for heddle's own targets. Programs that link heddle do not get them.
 
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
@@ -13,7 +13,7 @@ function(heddle_compile_options target)
   target_compile_options(${target} PRIVATE
     $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wundef>
     $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20>
-    # Compressed, machine code takes a fifth of the room; it is unpacked where a module is loaded.
+    # Compression shrinks machine code to a fifth. The driver unpacks it when it loads a module.
     $<$<COMPILE_LANGUAGE:CUDA>:--compress-mode=size -Xcompiler=-Wall,-Wextra>)
   if(HEDDLE_LINEINFO)
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-lineinfo>)
@@ -28,7 +28,7 @@ function(heddle_compile_options target)
   endif()
 endfunction()
 
-# For the library's own host code, with its assertions. What links it gets the sanitizers' libraries.
+# Instruments the library's host code, and enables its assertions. Targets that link it also link the sanitizers.
 function(heddle_sanitize target)
   if(HEDDLE_SANITIZE)
     set(flags -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -UNDEBUG -O1 -g1)
@@ -37,7 +37,7 @@ function(heddle_sanitize target)
   endif()
 endfunction()
 
-# For the host code of tests and programs, which calls rather than computes: -O1 takes half of -O3's time to compile.
+# For host code of tests and programs, which computes little: -O1 compiles in half the time of -O3.
 function(heddle_compile_lightly target)
   target_compile_options(${target} PRIVATE $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:Release>>:-O1>)
 endfunction()

@@ -1,7 +1,7 @@
-# What heddle takes of the CUDA toolkit beside nvcc. Shared by the build and by the installed package.
+# The parts of the CUDA toolkit that heddle uses beside nvcc. The build and the installed package share this file.
 
-# heddle::cccl: the include folder of the toolkit's own C++ libraries (<cuda/stream_ref>). nvcc knows it; CMake's
-# FindCUDAToolkit does not tell a host compiler of it.
+# heddle::cccl: the include folder of the toolkit's C++ libraries (<cuda/stream_ref>). nvcc knows it, but CMake's
+# FindCUDAToolkit does not add it for a host compiler.
 if(NOT TARGET heddle::cccl)
   find_path(heddle_cccl_include_dir cuda/stream_ref
     HINTS ${CUDAToolkit_INCLUDE_DIRS} PATH_SUFFIXES cccl NO_DEFAULT_PATH REQUIRED)
@@ -10,8 +10,8 @@ if(NOT TARGET heddle::cccl)
   target_include_directories(heddle::cccl SYSTEM INTERFACE ${heddle_cccl_include_dir})
 endif()
 
-# heddle::cudart: the CUDA runtime that a program's property CUDA_RUNTIME_LIBRARY names, by which CMake links its .cu files. So it
-# has one. CMake's default is the static one.
+# heddle::cudart: the CUDA runtime of a program's property CUDA_RUNTIME_LIBRARY. CMake links the program's .cu files
+# with the same runtime, so the program has only one. CMake's default is the static one.
 if(NOT TARGET heddle::cudart)
   add_library(heddle::cudart INTERFACE IMPORTED)
   set_property(TARGET heddle::cudart PROPERTY INTERFACE_LINK_LIBRARIES

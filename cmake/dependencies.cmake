@@ -1,5 +1,5 @@
-# What heddle is built with. Each package is taken from the system where it is installed, and else fetched by a pinned
-# hash; on Debian 12 nothing is fetched.
+# The packages that heddle is built with. Packages that are not installed are fetched by a pinned hash. Debian 12 has
+# all of them.
 include(FetchContent)
 
 include(cmake/nvtoolsext.cmake)
@@ -38,7 +38,7 @@ if(HEDDLE_BUILD_BENCHMARKS)
   endif()
 endif()
 
-# Without libpng and libjpeg the examples that read pictures are left out, and without zlib the one that trains on them.
+# Examples that read pictures need libpng and libjpeg, and fashion_mnist also zlib. Without them they are not built.
 if(HEDDLE_BUILD_EXAMPLES)
   find_package(PNG QUIET)
   find_package(JPEG QUIET)
@@ -62,7 +62,7 @@ if(HEDDLE_BUILD_BENCHMARKS OR HEDDLE_BUILD_EXAMPLES)
   endif()
 endif()
 
-# The vendor's libraries are baselines of the tests and benchmarks, never linked by heddle itself.
+# Tests and benchmarks compare with the vendor's libraries. heddle itself never links them.
 if(HEDDLE_BUILD_TESTS OR HEDDLE_BUILD_BENCHMARKS OR HEDDLE_BUILD_EXAMPLES)
   include(cmake/baselines.cmake)
 endif()

@@ -3,13 +3,13 @@ include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/heddle)
 
 install(TARGETS heddle EXPORT heddle_targets)
-# An archive's local names, which no linker needs, are an eighth of it.
+# Strips local names from the archive. They are an eighth of it, and no linker needs them.
 if(NOT BUILD_SHARED_LIBS AND CMAKE_STRIP)
   install(CODE "execute_process(COMMAND ${CMAKE_STRIP} --strip-unneeded
     \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/$<TARGET_FILE_NAME:heddle>\" COMMAND_ERROR_IS_FATAL ANY)")
 endif()
 install(DIRECTORY include/heddle DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-# What heddle/conv.cuh, heddle/matmul.cuh and heddle/elementwise.cuh compile into a user's .cu file.
+# The internal headers that heddle/conv.cuh, heddle/matmul.cuh and heddle/elementwise.cuh include.
 install(DIRECTORY kernels/conv kernels/device kernels/frame kernels/matmul
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/heddle/internal/kernels
   FILES_MATCHING PATTERN *.cuh PATTERN *.hpp)

@@ -1,9 +1,9 @@
 # heddle_instantiations(TARGET HEADER <header> TYPES <type>... FUNCTIONS <declaration>... [TOGETHER <name>] [PART <name>])
 #
-# Adds to TARGET a source file for each type, which instantiates the function templates that the header defines; in the
-# declarations, T is the type. TOGETHER: one file of that name for all types, where they compile fast.
-# PART: these functions have files of their own, where all of a type would take long. The files lie in the
-# build folder, and CMake writes them anew only where they change.
+# Adds a source file for each type to TARGET. The file instantiates the function templates of the header; T stands for
+# the type in declarations. TOGETHER makes one file of that name for all types, if they compile fast.
+# PART puts these functions into separate files, if all functions of a type would compile too long. The files lie in the
+# build folder, and CMake rewrites only changed ones.
 function(heddle_instantiations target)
   cmake_parse_arguments(arg "" "HEADER;TOGETHER;PART" "TYPES;FUNCTIONS" ${ARGN})
   cmake_path(GET arg_HEADER PARENT_PATH folder)

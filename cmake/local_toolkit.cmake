@@ -1,5 +1,5 @@
-# Before project(): picks the CUDA compiler. The caller's choice counts first; then comes the first nvcc that is recent
-# enough: on PATH, in /usr/local/cuda, or in .deps/cuda, where scripts/setup puts NVIDIA's wheels when there is no other.
+# Chooses the CUDA compiler, before project(). The caller's choice comes first, then the first recent nvcc on PATH, in
+# /usr/local/cuda or in .deps/cuda. scripts/setup installs NVIDIA's wheels there if it finds no other.
 set(deps ${CMAKE_CURRENT_LIST_DIR}/../.deps)
 cmake_path(NORMAL_PATH deps)
 
@@ -14,5 +14,5 @@ if(NOT DEFINED CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})
   endforeach()
 endif()
 
-# The baselines that the toolkit lacks, as scripts/setup --baselines installs them.
+# The baselines that scripts/setup --baselines installs because the toolkit lacks them.
 list(APPEND CMAKE_PREFIX_PATH ${deps}/baselines ${deps}/cudnn-frontend)

@@ -2,8 +2,8 @@
 """Runs the tests of a build folder and ends with a count of those passed, failed and skipped.
 
 usage: scripts/ctest_report.py BUILD [ctest arguments]
-       scripts/ctest_report.py --by-program JOBS BUILD   the programs of GoogleTest as wholes, in parts: ctest starts one for
-                                                         each test, which takes longer than most tests do
+       scripts/ctest_report.py --by-program JOBS BUILD   runs each GoogleTest program in a few parts, not once for each
+                                                         test as ctest does: most tests are shorter than a start
 """
 
 import collections
@@ -21,10 +21,10 @@ import time
 import xml.etree.ElementTree as xml
 
 
-SLOWEST = 10  # tests and programs that are named with their times
-MOST_SECONDS = 900  # that a part may take
-TESTS_OF_A_PART = 8  # at the least: a process takes the driver longer to set up than few tests run
-# Processes share the cores: the threads of the host's functions are fewer, and sleep while they have nothing to do.
+SLOWEST = 10  # how many of the slowest tests and programs are listed
+MOST_SECONDS = 900  # the time limit of a part
+TESTS_OF_A_PART = 8  # at least so many, as the driver needs long to set up a process
+# Processes share the cores, so each has few OpenMP threads, and idle threads sleep.
 BESIDE_OTHERS = {"OMP_NUM_THREADS": "4", "OMP_WAIT_POLICY": "passive"}
 
 
@@ -34,7 +34,7 @@ class Report:
     failed: list[str] = dataclasses.field(default_factory=list)
     skipped: list[str] = dataclasses.field(default_factory=list)
     exit_code: int = 0
-    seconds: dict[str, float] = dataclasses.field(default_factory=dict)  # of GoogleTest's tests
+    seconds: dict[str, float] = dataclasses.field(default_factory=dict)  # the time of each GoogleTest test
 
     @property
     def succeeded(self) -> bool:
@@ -53,7 +53,7 @@ def parse(junit: pathlib.Path) -> Report:
         elif case.get("status") == "disabled" or (
                 skip is not None and skip.get("message", "").startswith("SKIP_")):
             names = report.skipped
-        else:  # failed, or never run: its program is missing
+        else:  # it failed, or did not run because its program is missing
             names = report.failed
         names.append(case.get("name"))
     return report
@@ -77,13 +77,13 @@ def tests_of_ctest(build: pathlib.Path) -> list[dict]:
 
 
 def test_programs(build: pathlib.Path) -> list[pathlib.Path]:
-    """Those of GoogleTest."""
+    """The GoogleTest programs."""
     commands = {pathlib.Path(test["command"][0]) for test in tests_of_ctest(build) if test.get("command")}
     return sorted(program for program in commands if program.name.startswith("test_"))
 
 
 def last_begun(output: str) -> str:
-    """The test that a program of GoogleTest began last."""
+    """The last test that a GoogleTest program began."""
     return (re.findall(r"^\[ RUN      \] (\S+)", output, re.MULTILINE) or ["no test"])[-1]
 
 
@@ -110,7 +110,7 @@ def run_part(program: pathlib.Path, part: int, parts: int, gpus: tuple[str, ...]
                         report.skipped if case["result"] == "SKIPPED" else report.passed
                     outcome.append(f"{suite['name']}.{case['name']}")
                     report.seconds[f"{program.name} {outcome[-1]}"] = float(case["time"].removesuffix("s"))
-    if done.returncode != 0 and not report.failed:  # it crashed
+    if done.returncode != 0 and not report.failed:  # the program crashed
         report.failed.append(f"{name}: exit code {done.returncode}, in {last_begun(done.stdout)}")
     if report.failed:
         lines = re.sub(r"^\[ *(?:RUN|OK|SKIPPED|-+) *\].*\n|^\S+: Skipped\n.*\n", "", done.stdout, flags=re.MULTILINE)
@@ -119,11 +119,11 @@ def run_part(program: pathlib.Path, part: int, parts: int, gpus: tuple[str, ...]
 
 
 def run_programs(build: pathlib.Path, jobs: int, gpus: tuple[str, ...] = (), deadline: float = math.inf) -> Report:
-    """The tests of GoogleTest by their programs, a part of a program each for `jobs` processes at a time. Parts of one
-    program are far apart: some of its tests take much of the device's memory. Of several GPUs each process sees all, and
-    takes another for the first. A part that time.monotonic() finds running at the deadline is ended, and has failed."""
+    """Runs the GoogleTest programs in parts, `jobs` processes at a time. Parts of one program are far apart in the
+    queue, as some of its tests take much device memory. Each process sees all GPUs, but begins with another one. A part
+    that still runs at the deadline (of time.monotonic()) is ended and has failed."""
     counts = collections.Counter(pathlib.Path(test["command"][0]) for test in tests_of_ctest(build) if test.get("command"))
-    programs = sorted(test_programs(build), key=lambda program: -counts[program])  # what ends last is short then
+    programs = sorted(test_programs(build), key=lambda program: -counts[program])  # the last parts are short then
     parts = {program: min(jobs, -(-counts[program] // TESTS_OF_A_PART)) for program in programs}
     report = Report()
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
@@ -143,7 +143,7 @@ def run_programs(build: pathlib.Path, jobs: int, gpus: tuple[str, ...] = (), dea
 
 
 def run_by_program(build: pathlib.Path, jobs: int, gpus: tuple[str, ...] = (), deadline: float = math.inf) -> Report:
-    """All tests of CTest: those of GoogleTest as run_programs() does, and the others beside them."""
+    """Runs all tests of CTest: GoogleTest programs by run_programs(), and the others at the same time by ctest."""
     programs = test_programs(build)
     others = [re.escape(test["name"]) for test in tests_of_ctest(build)
               if "command" not in test or pathlib.Path(test["command"][0]) not in programs]

@@ -12,7 +12,7 @@ namespace heddle::detail {
 namespace {
 
 std::size_t byte_count(std::int64_t size, std::size_t element_bytes) {
-    // Views count elements and bytes in int64, so that is the limit, not size_t's.
+    // The limit is that of int64, not of size_t: views count elements and bytes in int64.
     const std::int64_t most =
         std::numeric_limits<std::int64_t>::max() / static_cast<std::int64_t>(element_bytes);
     require(size >= 0 && size <= most, "buffer", "size", size, "0 to {}", most);

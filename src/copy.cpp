@@ -37,20 +37,20 @@ void require_elements(const char* operation, const char* name, const block<T>& m
     require(m.data != nullptr || is_empty(m), operation, {name, "data"}, "null", "a pointer to its elements");
 }
 
-/// For a row-major block that is not empty.
+/// Checks that the rows of a row-major block do not overlap. The block is not empty.
 template <class T>
 void require_rows_apart(const char* operation, const char* name, const block<T>& m,
                         std::size_t element_bytes) {
     const auto& [data, rows, cols] = m;
     require(rows.extent == 1 || rows.stride >= cols.extent, operation, {name, rows.stride_name}, rows.stride,
             "at least {}", cols.extent);
-    dimension down = rows, across = cols;  // a dimension of one element has a stride that nothing uses
+    dimension down = rows, across = cols;  // the stride of a dimension with one element is ignored
     if (rows.extent == 1) down.stride = cols.extent;
     across.stride = 1;
     validate_bytes(operation, name, down, across, element_bytes);
 }
 
-/// A row-major block in bytes, as the runtime takes it.
+/// A row-major block in bytes, as the CUDA runtime takes it.
 struct byte_rows {
     std::size_t count;
     std::size_t width;
@@ -70,8 +70,7 @@ struct byte_rows {
     }
 };
 
-/// Whether the runtime's two-dimensional calls take these rows: their pitch is limited, to 2 GiB on current
-/// devices.
+/// Whether the runtime's two-dimensional calls accept this pitch. Current devices limit it to 2 GiB.
 bool fits_pitch(std::size_t pitch, int device) {
     int most = 0;
     check(cudaDeviceGetAttribute(&most, cudaDevAttrMaxPitch, device));
@@ -114,7 +113,7 @@ void copy(const block<const void>& source, const block<void>& destination, std::
     } else if (fits_pitch(std::max(read.pitch, written.pitch), call_device.traits().device)) {
         check(cudaMemcpy2DAsync(to.data, written.pitch, from.data, read.pitch, read.width, read.count,
                                 cudaMemcpyDefault, stream.get()));
-    } else {  // rows so far apart are few
+    } else {  // a call for each row: few rows fit memory at such a pitch
         for (std::size_t row = 0; row < read.count; ++row)
             check(cudaMemcpyAsync(static_cast<std::byte*>(to.data) + row * written.pitch,
                                   static_cast<const std::byte*>(from.data) + row * read.pitch, read.width,

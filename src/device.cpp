@@ -33,7 +33,7 @@ device_traits query(int device) {
     };
 }
 
-/// One entry per device, each filled at its first use.
+/// One entry per device, filled at its first use.
 class traits_table {
   public:
     traits_table() {
@@ -76,7 +76,7 @@ int device_of(cuda::stream_ref stream) {
     const cudaStream_t handle = stream.get();
     if (handle == nullptr || handle == cudaStreamLegacy || handle == cudaStreamPerThread)
         return current_device();
-    // cudaStreamGetDevice is not allowed during stream capture, these are. The runtime gives its statuses the driver's numbers.
+    // Capture forbids cudaStreamGetDevice, but not these driver calls. Their statuses have the runtime's numbers.
     using kernels::driver_function;
     static const auto context_of = driver_function<decltype(cuStreamGetCtx)>("cuStreamGetCtx", 9020);
     static const auto device_of_context =

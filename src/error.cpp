@@ -6,9 +6,9 @@
 namespace heddle {
 namespace {
 
-// The statuses after which the context is lost: the CUDA reference says of them that the process must be
-// restarted, or that memory or a link is broken. Probing the context instead would need a call that is safe
-// during stream capture and cheap, and would still be a guess.
+// Whether the context is lost after this status. The CUDA reference says that the process must then be restarted, or
+// that memory or a link is broken. A probe of the context would need a call that is cheap and safe during stream
+// capture, and would still be a guess.
 bool loses_context(cudaError_t status) noexcept {
     switch (status) {
         case cudaErrorIllegalAddress:
@@ -33,7 +33,7 @@ bool loses_context(cudaError_t status) noexcept {
 }
 
 std::string explain_driver() {
-    int supported = 0;  // 1000 * major + 10 * minor; stays 0 where no driver is installed
+    int supported = 0;  // 1000 * major + 10 * minor; remains 0 without a driver
     if (cudaDriverGetVersion(&supported) != cudaSuccess) (void)cudaGetLastError();
     const std::string needed =
         detail::format("CUDA {}.{}", CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10);

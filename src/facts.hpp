@@ -12,13 +12,13 @@ namespace heddle::detail {
 
 class facts;
 
-/// Whether add_facts() says what such a value has: the members of a struct, by their names and in their order.
+/// Whether add_facts() lists the members of such a value, by their names and in their order.
 template <class Value>
 concept has_facts = requires(facts& to, const Value& value) {
     add_facts(to, value);
 };
 
-/// The name and the value of something that was given; empty where that is as usual.
+/// The name and value of something that the caller gave. The text is empty if the value is the usual one.
 struct fact {
     std::string text;
 
@@ -30,7 +30,7 @@ struct fact {
     }
 };
 
-/// What an error says was given: "rows 3, cols 5, unit_stride false".
+/// The facts that an error lists: "rows 3, cols 5, unit_stride false".
 class facts {
   public:
     facts(std::initializer_list<fact> all = {}) { add(all); }

@@ -14,7 +14,7 @@ void detail::destroy_graph::operator()(cudaGraphExec_t handle) const noexcept {
     ignore(cudaGraphExecDestroy(handle));
 }
 
-// Thread-local, so that what other threads do meanwhile is neither forbidden nor harmful.
+// Thread-local capture neither forbids the calls of other threads nor fails because of them.
 detail::stream_capture::stream_capture(cuda::stream_ref stream) : stream_(stream) {
     check(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeThreadLocal));
 }
@@ -27,7 +27,7 @@ detail::stream_capture::~stream_capture() {
 }
 
 std::unique_ptr<CUgraph_st, detail::destroy_graph> detail::stream_capture::finish() {
-    capturing_ = false;  // EndCapture ends it even where it fails
+    capturing_ = false;  // a capture is over even if EndCapture fails
     cudaGraph_t captured = nullptr;
     check(cudaStreamEndCapture(stream_.get(), &captured));
     return std::unique_ptr<CUgraph_st, destroy_graph>(captured);

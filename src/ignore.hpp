@@ -4,7 +4,7 @@
 
 namespace heddle::detail {
 
-/// For destructors, which cannot report: drops the status, and clears it so that no later check picks it up.
+/// Drops a status, and clears it so that no later check reports it. Destructors use it, as they cannot throw.
 inline void ignore(cudaError_t status) noexcept {
     if (status != cudaSuccess) (void)cudaGetLastError();
 }

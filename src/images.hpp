@@ -13,7 +13,7 @@
 #include <optional>
 #include <type_traits>
 
-/// What operations on batches of images ask of them, and know of how they lie in memory.
+/// Checks that all operations on batches of images share.
 namespace heddle::detail {
 
 template <class T>
@@ -21,7 +21,7 @@ bool is_empty(const image_batch_view<T>& images) {
     return images.first.width == 0 || images.first.height == 0 || images.count == 0;
 }
 
-/// All that is asked of a batch's images but of their addresses.
+/// All checks of a batch's images except those of their address.
 inline void validate_images(const char* operation, const char* name, const tensor_layout& images) {
     const auto element_bytes = static_cast<std::size_t>(images.element_bytes);
     require(images.width >= 0, operation, {name, "width"}, images.width, "zero or more");
@@ -42,8 +42,8 @@ inline void validate_images(const char* operation, const char* name, const tenso
                          images.height * images.row_stride + row, element_bytes);
 }
 
-/// Checks images that are written: no two may share an element. They lie one after another, or their rows side by
-/// side.
+/// Checks that no two images of a batch that is written share an element. Images may lie one after another, or with
+/// their rows side by side.
 inline void validate_apart(const char* operation, const char* name, const tensor_layout& images) {
     if (images.count <= 1 || images.width == 0 || images.height == 0) return;
     const std::int64_t row = images.width * images.channels;
@@ -54,7 +54,7 @@ inline void validate_apart(const char* operation, const char* name, const tensor
             {name, "stride"}, images.image_stride, "at least {} (an image)", image);
 }
 
-/// The region is inside of the source and of the destination's size.
+/// Checks that the region lies inside the source and has the destination's size.
 inline void validate_region(const char* operation, const char* name, const tensor_layout& source,
                             const tensor_layout& destination, const std::optional<image_region>& region) {
     if (region) {
@@ -76,7 +76,7 @@ inline void validate_region(const char* operation, const char* name, const tenso
             "{} (destination.height)", destination.height);
 }
 
-/// What a filter of images asks of how they lie and of the region of the source that is wanted.
+/// Checks the layouts of a filter's images and the region of the source.
 inline void validate_filtered(const char* operation, const tensor_layout& source,
                               const tensor_layout& destination, const char* region_name,
                               const std::optional<image_region>& region) {
@@ -95,8 +95,7 @@ void validate_images(const char* operation, const char* name, const image_batch_
     if (have_elements && !is_empty(images)) validate_pointer(operation, name, images.first.data);
 }
 
-/// What a filter of images asks of them and of the region of the source that is wanted; where they have no elements, of their
-/// layouts alone.
+/// All checks of a filter's images and of the region of the source; without elements, only of layouts and region.
 template <class From, class To>
 void validate_images(const char* operation, const image_batch_view<const From>& source,
                      const image_batch_view<To>& destination, const std::optional<image_region>& region,
@@ -133,7 +132,7 @@ void validate_border(const char* operation, border kind, float value) {
     require(false, operation, {"options", "border"}, static_cast<int>(kind), "an enumerator of border");
 }
 
-/// The options are valid. No border but `constant` has a use for the value.
+/// The border's value; only border::constant uses it. The options must be valid.
 template <class T, class Options>
 T border_value_of(const Options& options) {
     return options.border == border::constant ? static_cast<T>(options.border_value) : T{};

@@ -10,7 +10,7 @@
 namespace heddle {
 namespace {
 
-// The pool's attributes of size are all 64 bits wide.
+// All attributes of the pool that are sizes have 64 bits.
 std::size_t get_attribute(cudaMemPool_t pool, cudaMemPoolAttr attribute) {
     std::uint64_t value = 0;
     check(cudaMemPoolGetAttribute(pool, attribute, &value));
@@ -28,7 +28,7 @@ cudaMemPool_t create(int device) {
     cudaMemPool_t created = nullptr;
     check(cudaMemPoolCreate(&created, &properties));
     set_attribute(created, cudaMemPoolAttrReleaseThreshold, std::numeric_limits<std::uint64_t>::max());
-    int may_wait = 0;  // rather than have a stream wait for what another gives back, the pool grows
+    int may_wait = 0;  // the pool grows rather than let a stream wait for another stream's free
     check(cudaMemPoolSetAttribute(created, cudaMemPoolReuseAllowInternalDependencies, &may_wait));
     return created;
 }
@@ -42,7 +42,7 @@ memory_pool memory_pool::of_device(int device) {
 }
 
 memory_pool memory_pool::scratch_of(int device) {
-    // These stay: when the process ends, CUDA may be gone before other objects that are destroyed then.
+    // Never destroyed: at the end of the process, static objects are destroyed when CUDA may be gone already.
     static auto& mutex = *new std::mutex;
     static auto& pools = *new std::map<int, cudaMemPool_t>;
     const std::lock_guard lock(mutex);

@@ -17,8 +17,8 @@ struct strided {
     std::int64_t stride;
 };
 
-/// A view as it lies in memory: runs of `run` bytes. They begin at `begin` plus all sums of strides, each up to `last`
-/// times.
+/// The bytes of a view: runs of `run` bytes. A run begins at `begin` plus 0 to `last` times the stride of each step.
+/// All runs lie in [begin, end).
 struct footprint {
     struct step {
         std::uintptr_t stride = 0;
@@ -32,7 +32,7 @@ struct footprint {
     std::size_t count = 0;
 
     constexpr footprint() = default;
-    /// Runs and strides are in elements. A dimension of one element has a stride that nothing uses.
+    /// `elements` is the length of a run. It and strides are in elements. The stride of a single element is ignored.
     constexpr footprint(std::uintptr_t first, std::int64_t elements,
                         std::initializer_list<strided> dimensions, std::size_t element_bytes) {
         const auto bytes = [&](std::int64_t n) { return static_cast<std::uintptr_t>(n) * element_bytes; };
@@ -52,23 +52,23 @@ struct footprint {
     constexpr bool empty() const { return run == 0; }
 };
 
-/// The least x of which x * factor, modulo `modulus`, is in [low, high]. The largest number where there is none, or
-/// x * factor has more than 64 bits. 0 < low <= high < modulus, and factor < modulus.
+/// The least x for which x * factor modulo `modulus` is in [low, high]. The largest number if there is none or
+/// x * factor exceeds 64 bits. Requires 0 < low <= high < modulus and factor < modulus.
 constexpr std::uintptr_t first_multiple_in(std::uintptr_t factor, std::uintptr_t modulus, std::uintptr_t low,
                                            std::uintptr_t high) {
     constexpr std::uintptr_t none = std::numeric_limits<std::uintptr_t>::max();
     if (factor == 0) return none;
     if (high / factor * factor >= low) return (low - 1) / factor + 1;
-    // The first y for which a multiple of the factor is in [y * modulus + low, y * modulus + high], as Euclid would.
+    // As in Euclid's algorithm, y is the first for which [low, high] + y * modulus contains a multiple of the factor.
     const std::uintptr_t y =
         first_multiple_in(modulus % factor, factor, factor - high % factor, factor - low % factor);
     std::uintptr_t least = 0;
     if (y == none || __builtin_mul_overflow(y, modulus, &least) || __builtin_add_overflow(least, low, &least))
-        return none;  // x * factor does not fit either
+        return none;  // then x * factor does not fit 64 bits either
     return (least - 1) / factor + 1;
 }
 
-/// Which numbers two views' strides add up to.
+/// The numbers that are sums of two views' strides.
 class stride_sums {
   public:
     constexpr stride_sums(const footprint& a, const footprint& b) : slack_(a.run + b.run - 2) {
@@ -84,17 +84,17 @@ class stride_sums {
         for (std::size_t i = 0; i < count; ++i) add(steps[i]);
     }
 
-    /// Whether such a sum is in [target - slack, target]. True, too, where that takes too long to find out.
+    /// Whether such a sum is in [target - slack, target]. Also true if the search takes too long.
     constexpr bool reach(std::uintptr_t target) { return reach(target, count_); }
 
   private:
     struct term {
         footprint::step step;
-        std::uintptr_t below = 0;   // the largest sum of smaller strides, and the slack
-        std::uintptr_t period = 0;  // what divides them all
+        std::uintptr_t below = 0;   // the largest sum of smaller strides plus the slack
+        std::uintptr_t period = 0;  // the greatest common divisor of smaller strides
     };
 
-    /// Steps come in the order of their strides. Those that leave no gaps between smaller ones become one with them.
+    /// Adds a step, in the order of strides. If it continues the step before it without a gap, the two become one.
     constexpr void add(const footprint::step& next) {
         if (count_ == 0 && next.stride <= slack_ + 1) {
             slack_ += next.last * next.stride;
@@ -117,13 +117,13 @@ class stride_sums {
         ++count_;
     }
 
-    /// With the smallest `count` strides, whose sums go as far as the target.
+    /// The same with the `count` smallest strides only. Their largest sum, with the slack, must reach the target.
     constexpr bool reach(std::uintptr_t target, std::size_t count) {
         if (count == 0) return true;
         const auto& [step, below, period] = terms_[count - 1];
         const std::uintptr_t last = std::min(step.last, target / step.stride);
         for (std::uintptr_t x = target > below ? (target - below - 1) / step.stride + 1 : 0; x <= last; ++x) {
-            if (period > 0) {  // on to where the others may reach what is left
+            if (period > 0) {  // skips to the next x for which smaller strides may reach the rest
                 const std::uintptr_t left = (target - x * step.stride) % period;
                 if (left > slack_) {
                     const std::uintptr_t more =
@@ -143,11 +143,11 @@ class stride_sums {
     int tries_left_ = 1000;
 };
 
-/// Whether two views share a byte; spans may cross where elements are apart. Where a thousand tries do not tell, it
-/// says that they do: that takes many strides of which no two are alike.
+/// Whether two views share a byte. Their spans may overlap even where their elements do not. After a thousand tries it
+/// returns true; only views with many unrelated strides need so many.
 constexpr bool overlap(const footprint& a, const footprint& b) {
     if (a.empty() || b.empty() || a.end <= b.begin || b.end <= a.begin) return false;
-    // Bytes of b are counted back from its last: then all strides add up.
+    // Bytes of b are counted back from its last byte, so that all strides have the same sign.
     return stride_sums(a, b).reach(b.end - 1 - a.begin);
 }
 

@@ -10,7 +10,7 @@
 
 namespace heddle::detail {
 
-/// The name of an argument, or of a member of one: {"a", "rows"} is a.rows.
+/// The name of an argument or of its member: {"a", "rows"} is a.rows.
 class argument_name {
   public:
     argument_name(const char* argument, const char* member = nullptr)
@@ -23,7 +23,7 @@ class argument_name {
     const char* member_;
 };
 
-/// What an address is written as, everywhere: 0x and hexadecimal digits.
+/// Makes errors print every address in one form: 0x and hexadecimal digits.
 inline const void* address_of(const void* data) {
     return data;
 }
@@ -32,8 +32,8 @@ inline bool is_aligned(const void* data, std::size_t bytes) {
     return reinterpret_cast<std::uintptr_t>(data) % bytes == 0;
 }
 
-/// Throws invalid_argument("operation: argument is value, expected ...") unless `condition`. Text is made on
-/// failure only.
+/// Throws invalid_argument("operation: argument is value, expected ...") unless `condition`. Makes text only on
+/// failure.
 template <class Value, class... Arguments>
 void require(bool condition, const char* operation, const argument_name& name, const Value& value,
              fmt::format_string<Arguments...> expected, Arguments&&... arguments) {

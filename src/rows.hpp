@@ -9,7 +9,7 @@
 
 namespace heddle::detail {
 
-/// Facts of whole rows.
+/// The facts of operations on whole rows.
 template <class Facts>
 requires requires(const Facts& f) {
     f.unit_stride;
@@ -24,7 +24,7 @@ void add_facts(facts& to, const Facts& f) {
         to.add({fact("has_column_sums", f.has_column_sums, true), fact("has_scratch", f.has_scratch, true)});
 }
 
-/// Matrices of one shape, of which the last may be left out, and vectors of an element a column, which may be as well.
+/// Checks that matrices have one shape, vectors one element per column. Vectors and the last matrix may be left out.
 inline void validate_rows(const char* operation, std::initializer_list<matrix_layout> matrices,
                           std::initializer_list<vector_layout> vectors = {}) {
     const matrix_layout& first = *matrices.begin();

@@ -16,7 +16,7 @@
 #include <string_view>
 #include <utility>
 
-/// All that is read from the table of an operation's rungs: names, lists, choices, errors.
+/// Queries of the table of an operation's rungs: names, lists, choices and errors.
 namespace heddle::detail {
 
 /// The first word of a row's name.
@@ -24,13 +24,13 @@ constexpr std::string_view rung_of(std::string_view kernel) {
     return kernel.substr(0, kernel.find(' '));
 }
 
-/// Whether a row's name is `asked`, or begins with these words. All begin with none.
+/// Whether a row's name is `asked` or begins with its words. An empty `asked` matches every row.
 constexpr bool is_named(std::string_view kernel, std::string_view asked) {
     return kernel.starts_with(asked) &&
            (asked.empty() || kernel.size() == asked.size() || kernel[asked.size()] == ' ');
 }
 
-/// The enumerators of a table, in its order, each once: rows of one rung stand together.
+/// The enumerators of a table, each once and in its order. Rows of one rung must be adjacent.
 template <const auto& table>
 inline constexpr auto ids_of = [] {
     constexpr auto each_once = [] {
@@ -51,7 +51,7 @@ inline constexpr auto names_of = [] {
     return all;
 }();
 
-/// Those of a rung, or of all for `automatic`.
+/// The names of a rung's rows, or of all rows for `automatic`.
 template <const auto& table>
 constexpr std::span<const std::string_view> kernels_of(decltype(table[0].id) id) {
     if (id == decltype(id)::automatic) return names_of<table>;
@@ -68,7 +68,7 @@ struct planned {
     Rung::plan_type plan;
 };
 
-/// All that is read from a table.
+/// A table of rungs.
 template <class Rung>
 class rung_table {
   public:
@@ -79,25 +79,25 @@ class rung_table {
     constexpr rung_table(const std::array<Rung, size>& rows, const char* enumeration)
         : rows_(rows), enumeration_(enumeration) {}
 
-    /// "unknown" where the table has no such rung.
+    /// The rung's name, or "unknown" if the table has no such rung.
     constexpr std::string_view name_of(algorithm id) const {
         if (id == algorithm::automatic) return "automatic";
         const auto found = std::ranges::find(rows_, id, &Rung::id);
         return found == rows_.end() ? "unknown" : rung_of(found->name);
     }
 
-    /// @throws invalid_argument  not an enumerator
+    /// @throws invalid_argument  `id` is not an enumerator
     void require_known(const char* operation, const argument_name& name, algorithm id) const {
         require(name_of(id) != "unknown", operation, name, static_cast<int>(id), "an enumerator of {}",
                 enumeration_);
     }
 
-    /// Whether a kernel of the rung, or of any for `automatic`, has this name or begins with these words.
+    /// Whether a kernel of the rung (of any rung for `automatic`) has this name or begins with its words.
     bool has(algorithm id, std::string_view kernel) const {
         return std::ranges::any_of(rows_, [&](const Rung& row) { return is(row, id, kernel); });
     }
 
-    /// @throws invalid_argument  no kernel of the rung begins so
+    /// @throws invalid_argument  no kernel of the rung has this name or begins with its words
     void require_kernel(const char* operation, const argument_name& name, algorithm id,
                         std::string_view kernel) const {
         if (has(id, kernel)) [[likely]]
@@ -109,46 +109,46 @@ class rung_table {
         require(false, operation, name, kernel, "one of {}", names);
     }
 
-    /// Why a rung cannot run a problem, as `unsupported` says it; empty where it can, and of `automatic`.
-    std::string why_not(const char* operation, algorithm id, const problem& of, const device_traits& device,
+    /// Why a rung cannot run a problem, as the text of `unsupported`. Empty if it can, and for `automatic`.
+    std::string why_not(const char* operation, algorithm id, const problem& p, const device_traits& device,
                         std::string_view kernel = {}) const {
-        const std::string_view lack = lack_of(id, of, device, kernel);
+        const std::string_view lack = lack_of(id, p, device, kernel);
         if (lack.empty()) return {};
         return detail::format("{}: {} {}{}", operation, kernel.empty() ? name_of(id) : kernel, lack,
-                              given(of, device));
+                              given(p, device));
     }
 
-    /// Whether why_not() is empty, without a text that nobody reads.
-    bool can_run(algorithm id, const problem& of, const device_traits& device,
+    /// Whether why_not() is empty. Makes no text.
+    bool can_run(algorithm id, const problem& p, const device_traits& device,
                  std::string_view kernel = {}) const {
-        return lack_of(id, of, device, kernel).empty();
+        return lack_of(id, p, device, kernel).empty();
     }
 
-    /// Whether `automatic` may take the rung where it can run.
-    bool may_take(algorithm id, const problem& of, const device_traits& device) const {
+    /// Whether `automatic` may choose the rung if it can run.
+    bool may_take(algorithm id, const problem& p, const device_traits& device) const {
         return std::ranges::any_of(rows_,
-                                   [&](const Rung& row) { return row.id == id && row.pays(of, device); });
+                                   [&](const Rung& row) { return row.id == id && row.pays(p, device); });
     }
 
-    /// What a call launches. `automatic` asks for all rows that pay. Of the rows that are asked for and can run it is the
-    /// cheapest by plan.us, the first of those that cost the same; where plans have no such prediction, the last. Rows that
-    /// pay come before others.
-    /// @throws unsupported  none of them can run, as may be where there is no scratch memory
-    planned<Rung> choose(const char* operation, algorithm id, const problem& of, const device_traits& device,
+    /// The row that a call launches, with its plan, of the requested rows that can run. `automatic` requests all rows
+    /// that pay; otherwise rows that pay are preferred. Of these rows it is the cheapest by plan.us, the first of
+    /// equally cheap ones. If plans have no `us`, it is the last row.
+    /// @throws unsupported  no requested row can run; for `automatic`, this happens only without scratch memory
+    planned<Rung> choose(const char* operation, algorithm id, const problem& p, const device_traits& device,
                          std::string_view kernel = {}) const {
         const bool is_automatic = id == algorithm::automatic && kernel.empty();
-        auto best = choose_if([&](const Rung& row) { return is(row, id, kernel); }, is_automatic, of, device);
+        auto best = choose_if([&](const Rung& row) { return is(row, id, kernel); }, is_automatic, p, device);
         if (!best && is_automatic)
             throw unsupported(
                 detail::format("{}: without scratch memory no algorithm takes this problem on this device{}",
-                               operation, given(of, device)));
-        if (!best) throw unsupported(why_not(operation, id, of, device, kernel));
+                               operation, given(p, device)));
+        if (!best) throw unsupported(why_not(operation, id, p, device, kernel));
         return *std::move(best);
     }
 
-    /// The same of the rows that is_asked(row), and of those that pay alone for `automatic`; nothing where none can run.
+    /// The same among rows with is_asked(row), and for `automatic` only among those that pay. Empty if none can run.
     template <class IsAsked>
-    std::optional<planned<Rung>> choose_if(IsAsked is_asked, bool is_automatic, const problem& of,
+    std::optional<planned<Rung>> choose_if(IsAsked is_asked, bool is_automatic, const problem& p,
                                            const device_traits& device) const {
         constexpr bool has_costs = requires(const Rung::plan_type& plan) {
             plan.us;
@@ -157,12 +157,12 @@ class rung_table {
         bool best_pays = false;
         for (const Rung& row : rows_ | std::views::reverse) {
             if (!is_asked(row)) continue;
-            const bool pays = row.pays(of, device);
+            const bool pays = row.pays(p, device);
             if ((is_automatic || best_pays) && !pays) continue;
             if (!has_costs && best && pays == best_pays) continue;
-            if (!row.why_not(of, device).empty()) continue;
-            planned<Rung> candidate{&row, row.plan(of, device)};
-            if (!has_scratch(of) && takes_scratch(candidate.plan)) continue;
+            if (!row.why_not(p, device).empty()) continue;
+            planned<Rung> candidate{&row, row.plan(p, device)};
+            if (!has_scratch(p) && takes_scratch(candidate.plan)) continue;
             if constexpr (has_costs)
                 if (best && pays == best_pays && candidate.plan.us > best->plan.us) continue;
             best = std::move(candidate);
@@ -173,9 +173,9 @@ class rung_table {
     }
 
   private:
-    // What problems say, and kernels/<op>/launch.hpp of plans, where any rung takes scratch memory.
-    static bool has_scratch([[maybe_unused]] const problem& of) {
-        if constexpr (requires { of.has_scratch; }) return of.has_scratch;
+    // For operations with scratch memory: problems have has_scratch, and kernels/<op>/launch.hpp has scratch_bytes().
+    static bool has_scratch([[maybe_unused]] const problem& p) {
+        if constexpr (requires { p.has_scratch; }) return p.has_scratch;
         return true;
     }
     static bool takes_scratch([[maybe_unused]] const Rung::plan_type& plan) {
@@ -184,29 +184,29 @@ class rung_table {
     }
 
     /// The end of an error's text.
-    static std::string given(const problem& of, const device_traits& device) {
+    static std::string given(const problem& p, const device_traits& device) {
         facts values;
-        if constexpr (has_facts<problem>) add_facts(values, of);
+        if constexpr (has_facts<problem>) add_facts(values, p);
         values.add({fact("compute capability", detail::format("{}.{}", device.compute_capability_major,
                                                               device.compute_capability_minor))});
         return values.given();
     }
 
-    /// What the first of a rung's rows lacks; empty where one of them can run.
-    std::string_view lack_of(algorithm id, const problem& of, const device_traits& device,
+    /// The unmet need of the first of a rung's rows; empty if one of them can run.
+    std::string_view lack_of(algorithm id, const problem& p, const device_traits& device,
                              std::string_view kernel) const {
         if (id == algorithm::automatic && kernel.empty()) return {};
         std::string_view reason;
         for (const Rung& row : rows_ | std::views::reverse) {
             if (!is(row, id, kernel)) continue;
-            reason = lack_of(row, of, device);
+            reason = lack_of(row, p, device);
             if (reason.empty()) return {};
         }
         return reason;
     }
-    static std::string_view lack_of(const Rung& row, const problem& of, const device_traits& device) {
-        const std::string_view reason = row.why_not(of, device);
-        if (reason.empty() && !has_scratch(of) && takes_scratch(row.plan(of, device)))
+    static std::string_view lack_of(const Rung& row, const problem& p, const device_traits& device) {
+        const std::string_view reason = row.why_not(p, device);
+        if (reason.empty() && !has_scratch(p) && takes_scratch(row.plan(p, device)))
             return "needs scratch memory";
         return reason;
     }

@@ -12,7 +12,7 @@ bool is_done(cudaError_t status) {
     return true;
 }
 
-/// The handle of one that has any: CUDA takes a null stream for the legacy default one.
+/// The handle of a stream or an event. It must not be null: a null stream would be CUDA's legacy default stream.
 template <class Owner>
 auto handle_of(const char* operation, const char* name, const Owner& owner) {
     detail::require(owner.get() != nullptr, operation, name, "moved from", "one that has a handle");

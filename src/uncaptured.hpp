@@ -6,11 +6,11 @@
 
 namespace heddle::detail {
 
-/// For calls of CUDA that belong to no capture: while this lives, the thread may make them also where a stream is being
-/// captured that they have nothing to do with.
+/// While this lives, the thread may make CUDA calls that a stream capture would otherwise forbid. Such calls must have
+/// nothing to do with the captured stream.
 class uncaptured {
   public:
-    /// Where it fails, as after a kernel that faulted, the calls that follow say so themselves.
+    /// A failure, as after a kernel's fault, is ignored: the calls that follow report it.
     uncaptured() noexcept {
         const cudaError_t status = cudaThreadExchangeStreamCaptureMode(&mode_);
         is_exchanged_ = status == cudaSuccess;

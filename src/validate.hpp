@@ -14,13 +14,13 @@
 
 namespace heddle::detail {
 
-/// A dimension of one element has a stride that nothing uses.
+/// The stride of a dimension with one element is ignored.
 template <class T>
 constexpr bool is_row_major(const matrix_view<T>& m) {
     return m.rows <= 1 || m.cols <= 1 || m.col_stride <= m.row_stride;
 }
 
-/// The memory of runs of `run` elements, which the dimensions repeat.
+/// The footprint of runs of `run` elements that the dimensions repeat.
 template <class T>
 footprint footprint_of(const T* data, std::int64_t run, std::initializer_list<strided> dimensions) {
     return {reinterpret_cast<std::uintptr_t>(data), run, dimensions, sizeof(T)};
@@ -47,7 +47,7 @@ void validate_pointer(const char* operation, const char* name, const T* data) {
             "a multiple of {} bytes", alignof(T));
 }
 
-/// Whether rows * row_stride + cols * col_stride elements have a number of bytes that fits 63 bits.
+/// Whether the bytes of rows * row_stride + cols * col_stride elements fit 63 bits.
 inline bool is_addressable(std::int64_t rows, std::int64_t row_stride, std::int64_t cols,
                            std::int64_t col_stride, std::size_t element_bytes) {
     std::int64_t down = 0, across = 0, bytes = 0;
@@ -57,8 +57,8 @@ inline bool is_addressable(std::int64_t rows, std::int64_t row_stride, std::int6
            !__builtin_mul_overflow(bytes, static_cast<std::int64_t>(element_bytes), &bytes);
 }
 
-/// The last element's offset in bytes must fit; then no index computed from the view overflows. The error names an extent
-/// where the elements alone are too many, side by side, and else the stride that puts them too far apart.
+/// Checks that the last element's offset in bytes fits 63 bits, so that no index into the view overflows. The error
+/// names an extent if dense elements would not fit, and otherwise the stride that is too large.
 inline void validate_bytes(const char* operation, const char* name, const dimension& rows,
                            const dimension& cols, std::size_t element_bytes) {
     if (is_addressable(rows.extent, rows.stride, cols.extent, cols.stride, element_bytes)) return;
@@ -83,7 +83,7 @@ void validate(const char* operation, const char* name, const vector_view<T>& v, 
     if (v.size > 0 && have_elements) validate_pointer(operation, name, v.data);
 }
 
-/// No two elements may share an address: the stride of one dimension must step over all of the other.
+/// Checks that no two elements share an address: one dimension's stride must be at least the span of the other.
 template <class T>
 void validate_layout(const char* operation, const char* name, const matrix_view<T>& m) {
     require(m.rows >= 0, operation, {name, "rows"}, m.rows, "zero or more");
@@ -108,13 +108,13 @@ void validate(const char* operation, const char* name, const matrix_view<T>& m, 
     if (m.rows > 0 && m.cols > 0 && have_elements) validate_pointer(operation, name, m.data);
 }
 
-/// Whether a view that a call may leave out is there.
+/// Whether the caller gave this optional view.
 template <class T>
 bool is_given(const matrix_view<T>& m) {
     return m.rows != 0 || m.cols != 0;
 }
 
-/// `written` shares no byte with `other`.
+/// Checks that `written` shares no byte with `other`.
 template <class Written, class Other>
 void validate_disjoint(const char* operation, const char* name, const Written& written,
                        const char* other_name, const Other& other) {
@@ -122,8 +122,8 @@ void validate_disjoint(const char* operation, const char* name, const Written& w
             "a view that overlaps an operand", "memory apart from {}", other_name);
 }
 
-/// Throws unless the bytes of a batch can be counted: `count` views, `stride` elements from one to the next, each of at most
-/// `span` elements from its first to its last.
+/// Checks that the bytes of a batch fit 63 bits. It has `count` views, `stride` elements apart. A view has at most
+/// `span` elements from its first to its last, with gaps.
 inline void validate_batch_bytes(const char* operation, const char* name, std::int64_t count,
                                  std::int64_t stride, std::int64_t span, std::size_t element_bytes) {
     if (is_addressable(count, stride, 1, span, element_bytes)) return;
@@ -132,12 +132,12 @@ inline void validate_batch_bytes(const char* operation, const char* name, std::i
     require(false, operation, {name, "stride"}, stride, "a stride whose bytes fit 63 bits");
 }
 
-/// What a function of a problem and a device asks of the device.
+/// Checks the device that a function of a problem takes.
 inline void validate_device(const char* operation, const device_traits& device) {
     require(device.sm_count >= 1, operation, {"device", "sm_count"}, device.sm_count, "one or more");
 }
 
-/// More than any device can address: what is computed from the extents of a problem of so many elements does not overflow.
+/// More elements than a device can address, but few enough that computations with a problem's extents do not overflow.
 inline constexpr std::int64_t max_problem_elements = std::int64_t{1} << 58;
 
 struct extent {
@@ -145,7 +145,7 @@ struct extent {
     std::int64_t value;
 };
 
-/// The extents of a problem, of which together at most max_problem_elements make sense.
+/// Checks the extents of a problem. Their product must be at most max_problem_elements.
 inline void validate_extents(const char* operation, std::initializer_list<extent> extents) {
     for (const extent& e : extents)
         require(e.value >= 0, operation, {"problem", e.name}, e.value, "zero or more");
@@ -157,19 +157,19 @@ inline void validate_extents(const char* operation, std::initializer_list<extent
                 "a problem that is not too large: of at most {} elements", max_problem_elements);
 }
 
-/// An address modulo 256.
+/// Checks an offset, which is an address modulo 256.
 inline void validate_offset(const char* operation, const char* name, std::int64_t offset) {
     require(offset >= 0 && offset < 256, operation, {"problem", name}, offset, "0 to 255");
 }
 
-/// How a matrix of a problem lies: what is computed from it does not overflow.
+/// Checks the layout of a problem's matrix, so that computations with it do not overflow.
 inline void validate_reach(const char* operation, const matrix_layout& m) {
     validate_bytes(operation, "problem", {m.rows, m.row_stride, "rows", "row_stride"},
                    {m.cols, m.col_stride, "cols", "col_stride"}, static_cast<std::size_t>(m.element_bytes));
     validate_offset(operation, "offset", m.offset);
 }
 
-/// Vectors of one size and type. What is read of addresses is checked.
+/// Checks that two vectors of a problem have one size and element size, and that their offsets are valid.
 inline void validate_vectors(const char* operation, const vector_layout& x, const vector_layout& y) {
     validate_extents(operation, {{"size", x.size}});
     require(x.size == y.size && x.element_bytes == y.element_bytes, operation, "problem",

@@ -15,16 +15,16 @@ namespace heddle::detail {
 
 struct ticket_block {
     unsigned* data;
-    event used;                      ///< recorded behind the last use
-    unsigned long long used_on = 0;  ///< the id of its stream
+    event used;                      ///< recorded after the last use
+    unsigned long long used_on = 0;  ///< the id of the last use's stream
 };
 
 namespace {
 
-/// Null where the pool gets no more memory.
+/// Null if the pool gets no more memory.
 std::byte* allocate(std::int64_t bytes, cudaMemPool_t pool, cudaStream_t stream) {
     void* data = nullptr;
-    const uncaptured scope;  // the pool may grow, beside a capture too
+    const uncaptured scope;  // the pool may have to grow, which a capture would forbid
     const cudaError_t status = cudaMallocFromPoolAsync(&data, static_cast<std::size_t>(bytes), pool, stream);
     if (status == cudaErrorMemoryAllocation) {
         ignore(status);
@@ -40,7 +40,7 @@ bool is_captured(cudaStream_t stream) {
     return status != cudaStreamCaptureStatusNone;
 }
 
-/// Blocks of a device that no call uses. Blocks are never freed: there are as many as calls were under way at one time.
+/// The blocks of a device that no call uses. Blocks are never freed: there are as many as calls once ran at a time.
 class ticket_list {
   public:
     static ticket_list& of(int device) {
@@ -50,7 +50,7 @@ class ticket_list {
         return lists[device];
     }
 
-    /// A block whose last use was on the stream, or else is done; null where there is none.
+    /// A block whose last use was on this stream, or else has finished. Null if there is none.
     ticket_block* take(unsigned long long stream_id) {
         const std::lock_guard lock(mutex_);
         auto found =
@@ -75,7 +75,7 @@ class ticket_list {
         blocks_.push_back(block);
     }
 
-    /// add() then has room for one more.
+    /// Reserves room for one more block, so that add() cannot fail.
     void count_one() {
         const std::lock_guard lock(mutex_);
         blocks_.reserve(++count_);
@@ -84,10 +84,10 @@ class ticket_list {
   private:
     std::mutex mutex_;
     std::vector<ticket_block*> blocks_;
-    std::size_t count_ = 0;  ///< with those that are lent
+    std::size_t count_ = 0;  ///< all blocks, also those that calls use
 };
 
-/// Null where the pool gets no more memory.
+/// Null if the pool gets no more memory.
 ticket_block* make_block(cudaMemPool_t pool, cudaStream_t stream) {
     std::unique_ptr<std::byte, free_scratch> data(allocate(workspace_ticket_bytes, pool, stream), {stream});
     if (!data) return nullptr;
@@ -98,7 +98,7 @@ ticket_block* make_block(cudaMemPool_t pool, cudaStream_t stream) {
 
 }  // namespace
 
-/// A block whose last use cannot be recorded is lost.
+/// Returns a block to the list. It is lost if its last use cannot be recorded.
 void return_tickets::operator()(ticket_block* block) const noexcept {
     const cudaError_t status = cudaEventRecord(block->used.get(), stream);
     ignore(status);
@@ -106,7 +106,7 @@ void return_tickets::operator()(ticket_block* block) const noexcept {
 }
 
 void free_scratch::operator()(std::byte* data) const noexcept {
-    const uncaptured scope;  // as of the allocation
+    const uncaptured scope;  // as for the allocation
     ignore(cudaFreeAsync(data, stream));
 }
 
@@ -115,7 +115,7 @@ std::optional<call_workspace> call_workspace::from_pool(std::int64_t scratch_byt
     const int device = current_device();
     const cudaMemPool_t pool = memory_pool::scratch_of(device).get();
     const cudaStream_t handle = stream.get();
-    // Tickets that a graph keeps cannot be lent to others, so they are memory of its own.
+    // A graph keeps its tickets, so they cannot come from a block that other calls use.
     const bool in_graph = needs_tickets && is_captured(handle);
     const std::int64_t own_tickets = in_graph ? workspace_ticket_bytes : 0;
 

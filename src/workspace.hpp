@@ -18,14 +18,13 @@
 #include <span>
 #include <utility>
 
-/// What all operations hold to, so that one workspace serves them one after another, and how a call comes by its own.
+/// The layout of workspaces, which all operations share so that one workspace serves them in turn, and a call's memory.
 namespace heddle::detail {
 
-/// The first bytes are tickets: they are zero between calls, whatever a call leaves in the
-/// others.
+/// A workspace begins with tickets, which are zero between calls. The other bytes have no defined value then.
 inline constexpr std::int64_t workspace_ticket_bytes = 4096;
 
-/// What is kept in a workspace then lies the same way in every one.
+/// The alignment of a workspace in bytes. Its parts then have the same alignment in every workspace.
 inline constexpr std::int64_t workspace_alignment = 16;
 
 struct named_footprint {
@@ -33,7 +32,7 @@ struct named_footprint {
     footprint memory;
 };
 
-/// An empty workspace stands for the pool, or for none.
+/// Checks the caller's workspace. An empty one means memory from the pool, or none.
 inline void validate_workspace(const char* operation, std::span<std::byte> given,
                                std::initializer_list<named_footprint> operands) {
     if (given.empty()) return;
@@ -53,13 +52,13 @@ inline void validate_scratch(const char* operation, scratch from) {
             static_cast<int>(from), "an enumerator of scratch");
 }
 
-/// A workspace of tickets and so much scratch memory after them; 0 where there is none.
+/// The bytes of a workspace with tickets and then this much scratch memory; 0 without scratch memory.
 inline std::int64_t workspace_bytes_for(std::int64_t scratch_bytes) {
     if (scratch_bytes == 0) return 0;
     return workspace_ticket_bytes + kernels::round_up(scratch_bytes, workspace_alignment);
 }
 
-/// Tickets that calls leave at zero, lent to one call at a time.
+/// A block of tickets. One call at a time uses it, and leaves its tickets zero.
 struct ticket_block;
 struct return_tickets {
     int device;
@@ -72,17 +71,17 @@ struct free_scratch {
     void operator()(std::byte* data) const noexcept;
 };
 
-/// A call's tickets and scratch memory: of the workspace that was given, or from heddle's pool for as long as this lives, which
-/// is until all work of the call is enqueued.
+/// A call's tickets and scratch memory, in the caller's workspace or from heddle's pool. Memory from the pool is
+/// returned at this object's end, after all work of the call is enqueued.
 class call_workspace {
   public:
-    /// Both are null.
+    /// Without tickets and scratch memory: both are null.
     call_workspace() = default;
     explicit call_workspace(std::span<std::byte> given)
         : tickets_(reinterpret_cast<unsigned*>(given.data())),
           scratch_(given.data() + workspace_ticket_bytes) {}
 
-    /// On the current device, which is the stream's. Nothing where the pool gets no more memory.
+    /// Takes memory on the current device, which must be the stream's. Empty if the pool gets no more memory.
     static std::optional<call_workspace> from_pool(std::int64_t scratch_bytes, bool needs_tickets,
                                                    cuda::stream_ref stream);
 
@@ -96,8 +95,8 @@ class call_workspace {
     std::byte* scratch_ = nullptr;
 };
 
-// What a rung's plan takes: kernels/<op>/launch.hpp says it of the plan, scratch_bytes() and, where not all plans that take
-// memory take tickets, needs_tickets().
+// The memory of a chosen rung's plan. kernels/<op>/launch.hpp defines scratch_bytes() of a plan. It also defines
+// needs_tickets() if some plans with scratch memory need no tickets.
 template <class Rung>
 std::int64_t scratch_bytes(const planned<Rung>& chosen) {
     return scratch_bytes(chosen.plan);
@@ -116,11 +115,11 @@ bool has_scratch(const Options& options) {
     return !options.workspace.empty() || options.scratch == scratch::pool;
 }
 
-/// Plans a call and takes the memory that it plans with. `plan` plans with scratch memory, or without: of plan(false) nothing
-/// takes any. Where the pool gets no more memory, the call is planned without.
-/// @throws invalid_argument  the workspace that was given is too small
-/// @throws unsupported       plan() does
-/// @throws cuda_error        the pool gets no more memory, and no plan does without
+/// Plans a call and takes its memory. plan(true) may use scratch memory, and plan(false) uses none. If the pool gets no
+/// more memory, the call uses plan(false).
+/// @throws invalid_argument  the caller's workspace is too small
+/// @throws unsupported       plan() throws it
+/// @throws cuda_error        the pool gets no more memory, and plan(false) fails
 template <class Options, class Plan>
 auto plan_with_workspace(const char* operation, const Options& options, cuda::stream_ref stream, Plan plan) {
     validate_scratch(operation, options.scratch);

@@ -76,7 +76,7 @@ image<T> blur(const image<T>& source, const request& request, const heddle::stre
     return stream != nullptr ? blur_on_gpu(source, request, *stream) : blur_on_cpu(source, request);
 }
 
-/// Writes the picture of --compare and prints how near the GPU's result is to the CPU's.
+/// Writes the picture of --compare, and prints how close the GPU's result is to the CPU's.
 template <class T>
 void compare(const image<T>& before, const image<T>& after, const request& request, bool is_of_gpu) {
     std::vector<image<T>> pictures = {before, after};
@@ -92,14 +92,14 @@ void compare(const image<T>& before, const image<T>& after, const request& reque
                     std::isinf(ratio) ? "infinite, they are equal" : fmt::format("{:.1f} dB", ratio));
 }
 
-/// A folder takes every file under its own name with "-blurred" added. Any other path is the name of the one result.
+/// The path of a file's result: in a folder the file's name with "-blurred" added, otherwise the given path.
 fs::path output_of(const fs::path& file, const request& request) {
     if (!fs::is_directory(request.output)) return request.output;
     const fs::path ending = examples::has_jpeg_name(file) ? file.extension() : ".png";
     return (request.output / file.stem()) += fs::path("-blurred") += ending;
 }
 
-/// No result is written over an input picture or another result; a single result may replace its own input.
+/// Checks that no result overwrites an input picture or another result. A single result may replace its own input.
 void require_outputs_apart(const request& request) {
     const bool are_several = request.files.size() > 1;
     if (are_several && !fs::is_directory(request.output))
@@ -133,7 +133,7 @@ std::string rate(double bytes, double seconds) {
     return fmt::format("{:.1f} MB/s", bytes / seconds / 1e6);
 }
 
-/// The index-th file; returns how many bytes of pixels it has.
+/// Blurs the index-th file. Returns the bytes of its pixels.
 double blur_file(std::size_t index, const request& request, const heddle::stream* stream) {
     const fs::path& file = request.files[index];
     const fs::path output = output_of(file, request);
@@ -162,7 +162,7 @@ double blur_file(std::size_t index, const request& request, const heddle::stream
     return std::visit(of_type, picture);
 }
 
-/// Whether all were blurred. A picture that cannot be blurred does not stop the others.
+/// Blurs all pictures, also those after one that cannot be blurred. Returns whether all were blurred.
 bool blur_all(const request& request) {
     require_outputs_apart(request);
     const bool has_gpu = heddle::device_count() > 0;
@@ -187,7 +187,7 @@ bool blur_all(const request& request) {
     return blurred == request.files.size();
 }
 
-/// The enumerators by the names that the library gives them.
+/// The algorithms by the library's names for them.
 std::map<std::string, heddle::gaussian_blur_algorithm> algorithm_names() {
     std::map<std::string, heddle::gaussian_blur_algorithm> names;
     const auto add = [&](heddle::gaussian_blur_algorithm algorithm) {

@@ -11,7 +11,7 @@ namespace examples {
 template <class T>
 double psnr(const image<T>& a, const image<T>& b);
 
-/// One right of the other.
+/// One picture that shows all of these side by side, from left to right.
 template <class T>
 image<T> side_by_side(std::span<const image<T>> pictures);
 

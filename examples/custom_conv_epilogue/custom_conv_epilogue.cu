@@ -1,6 +1,6 @@
-// The user's own function in the epilogue of conv. A layer has images of different widths, padded to the widest. The
-// function is a hard swish, which heddle lacks, and zeros beyond each image's own width, which the next layer takes
-// for padding.
+// A user's function in the epilogue of conv. The images of the layer have different widths and are padded to the
+// widest. The function is a hard swish, which heddle lacks. Beyond each image's own width it makes zeros, the padding
+// of the next layer.
 #include <heddle/conv.cuh>
 #include <heddle/heddle.hpp>
 

@@ -1,5 +1,5 @@
-// The user's own function in the epilogue of matmul: one layer of attention scores, C = A B^T / sqrt(k) with ALiBi
-// and a causal mask, which heddle lacks.
+// A user's function in the epilogue of matmul. It computes attention scores, C = A B^T / sqrt(k), with ALiBi and a
+// causal mask, which heddle lacks.
 #include <heddle/heddle.hpp>
 #include <heddle/matmul.cuh>
 

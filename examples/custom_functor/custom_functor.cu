@@ -1,4 +1,4 @@
-// A leaky ReLU, which heddle lacks, at the speed of heddle's own operations: heddle::transform takes any functor of
+// A leaky ReLU, which heddle lacks. It is as fast as heddle's own operations: heddle::transform takes any functor of
 // one to three inputs.
 #include <heddle/elementwise.cuh>
 #include <heddle/heddle.hpp>

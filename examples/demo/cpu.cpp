@@ -28,7 +28,7 @@ double seconds_of(const call& function, int times) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() / times;
 }
 
-/// The operations that OpenBLAS has; empty where it is not installed.
+/// OpenBLAS's calls of the operations. They are empty if it is not installed.
 struct openblas {
 #if HEDDLE_HAS_OPENBLAS
     static int narrow(std::size_t size) {
@@ -48,7 +48,7 @@ struct openblas {
     static call max(const std::vector<float>& x, float& result) {
         return [&] { result = x[cblas_ismax(narrow(x.size()), x.data(), 1)]; };
     }
-    /// The sums of each row or column of X, square, as its product with ones.
+    /// The sums of each row or column of a square matrix X, as its product with ones.
     static call sgemv(along direction, const std::vector<float>& x, const std::vector<float>& ones,
                       std::vector<float>& sums) {
         const CBLAS_TRANSPOSE transpose = direction == along::rows ? CblasNoTrans : CblasTrans;
@@ -94,18 +94,18 @@ struct openblas {
 #endif
 };
 
-/// The largest number of additions of any number in heddle::host::sum: docs/accuracy.md.
+/// The largest number of additions that a number goes through in heddle::host::sum (docs/accuracy.md).
 std::int64_t depth_of_sum(std::int64_t size) {
     return 133 + static_cast<std::int64_t>(std::ceil(std::log2(static_cast<double>(size) / 4096)));
 }
 
-/// The same for heddle::host::inclusive_scan: a chunk twice, and one for each chunk.
+/// The same for heddle::host::inclusive_scan: two for each element of a chunk, and one for each chunk.
 constexpr std::int64_t depth_of_scan(std::int64_t size) {
     constexpr std::int64_t chunk = 1024;
     return 2 * chunk + size / chunk;
 }
 
-/// The sums of rows and columns are in double: only their last rounding shows, and no sum is rescaled to a larger
+/// Sums of rows and columns are in double, so that only their last rounding counts. They are never rescaled to a larger
 /// element.
 constexpr bounds::row_steps steps_in_double{2, 0};
 
@@ -118,7 +118,7 @@ void vectors(const work& work, table& table) {
     const vector_view out{z.data(), size};
     const std::string shape = fmt::format("{} f32", size);
 
-    // In place, as in OpenBLAS. The checked result is another sum.
+    // The timed sum is in place, as OpenBLAS's. The checked result is another sum.
     std::vector<float> total = y, their_total = y;
     const vector_view in_place{total.data(), size};
     times seconds = race(

@@ -10,7 +10,7 @@
 namespace demo::cub {
 namespace {
 
-/// The fastest form: its error is larger than heddle's.
+/// The fastest form. Its error is larger than heddle's.
 struct fast_sigmoid {
     __device__ float operator()(float x) const { return __fdividef(1.0f, 1.0f + __expf(-x)); }
 };

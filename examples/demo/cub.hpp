@@ -18,7 +18,7 @@ cudaError_t sum(const float* x, int size, float* result, void* scratch, cudaStre
 cudaError_t min(const float* x, int size, float* result, void* scratch, cudaStream_t stream);
 cudaError_t max(const float* x, int size, float* result, void* scratch, cudaStream_t stream);
 cudaError_t inclusive_scan(const float* x, float* y, int size, void* scratch, cudaStream_t stream);
-/// 256 counts, in 32 bits, which is CUB's fastest.
+/// Makes 256 counts of 32 bits, CUB's fastest type.
 cudaError_t histogram(const std::uint8_t* x, int size, std::int32_t* counts, void* scratch,
                       cudaStream_t stream);
 

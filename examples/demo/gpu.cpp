@@ -18,7 +18,7 @@ namespace {
 using heddle::check;
 using heddle::device_buffer;
 
-/// One operation after another on one stream; times are the device's.
+/// Runs one operation after another on one stream. Times are the device's.
 class gpu {
   public:
     explicit gpu(table& table) : table_(table) {}
@@ -206,7 +206,7 @@ void gpu::histogram(const work& work) {
                   histogram_error(pixels, download(counts)), bounds::exact});
 }
 
-/// heddle's taps, for NPP.
+/// The taps of heddle's blur, for NPP.
 std::vector<float> gaussian_taps(double sigma) {
     const std::int64_t radius = heddle::gaussian_radius(sigma);
     std::vector<double> weights;

@@ -9,7 +9,7 @@ namespace demo {
 
 using call = std::function<void()>;
 
-/// Runs `function` so many times and gives the seconds of one run.
+/// Runs `function` `times` times. Returns the seconds of one run.
 using stopwatch = std::function<double(const call& function, int times)>;
 
 struct times {
@@ -17,14 +17,14 @@ struct times {
     std::optional<double> theirs;
 };
 
-/// The best of several rounds for each. The rounds alternate, so that both see the same load of the machine.
+/// The best time of each in several rounds. Rounds alternate, so that both see the same load of the machine.
 inline times race(const stopwatch& seconds_of, const call& ours, const call& theirs) {
     constexpr int rounds = 10;
     constexpr int most_calls = 100;
-    constexpr double round_seconds = 2e-3;  // long against the clock's resolution
+    constexpr double round_seconds = 2e-3;  // much longer than the clock's resolution
 
     const auto calls_in_a_round = [&](const call& function) {
-        (void)seconds_of(function, 1);  // the first call of all is slower
+        (void)seconds_of(function, 1);  // the first call is slower
         return static_cast<int>(std::clamp(round_seconds / seconds_of(function, 1), 1.0, double{most_calls}));
     };
     const int our_calls = calls_in_a_round(ours);

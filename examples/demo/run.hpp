@@ -9,7 +9,7 @@
 
 namespace demo {
 
-// Each runs operations of every kind beside the vendor's, prints its row, and returns the blurred photograph.
+// Runs operations of every kind, and the vendor's. Prints a row for each, and returns the blurred photograph.
 
 image run_on_gpu(const work& work, table& table);
 image run_on_cpu(const work& work, table& table);
@@ -17,26 +17,26 @@ image run_on_cpu(const work& work, table& table);
 /// The bounds of docs/accuracy.md, as shares of the largest exact value, for the demonstration's data.
 namespace bounds {
 
-constexpr double unit_roundoff = 0x1p-24;  // of float
+constexpr double unit_roundoff = 0x1p-24;  // float's
 constexpr double add = unit_roundoff;
 constexpr double sigmoid = 5 * unit_roundoff;
-/// The condition of erfc is at most a half where gelu is large.
+/// Where gelu is large, the condition number of erfc is at most a half.
 constexpr double gelu = 13 * unit_roundoff;
 constexpr double exact = 0;
 
-/// Positive numbers, each with at most `depth` additions.
+/// For positive numbers, each of which goes through at most `depth` additions.
 constexpr double sum(std::int64_t depth) {
     const double share = static_cast<double>(depth) * unit_roundoff;
     return share / (1 - share);
 }
 
-/// The steps of a row's sums in softmax and layer_norm.
+/// The steps that an element of a row goes through in the sums of softmax and layer_norm.
 struct row_steps {
     double additions;
     double rescalings;
 };
 
-/// The relative error of a row's largest value, where the distance to the row's largest element is 0.
+/// The relative error of a row's largest result, whose element is the row's largest.
 inline double softmax(std::int64_t cols, const row_steps& steps) {
     constexpr double exponential = 3;
     const double sum = std::log(static_cast<double>(cols)) + 3 * exponential + steps.additions +
@@ -45,8 +45,8 @@ inline double softmax(std::int64_t cols, const row_steps& steps) {
     return share / (1 - share);
 }
 
-/// Numbers about 0, with a mean less than their deviation. Then mean |x| is at most sqrt(2) deviations, and the
-/// largest result at least 1.
+/// For numbers around 0 whose mean is less than their standard deviation. Then mean |x| is at most sqrt(2) standard
+/// deviations, and the largest result is at least 1.
 constexpr double layer_norm(const row_steps& steps) {
     const double depth = (steps.additions + 8) * unit_roundoff;
     const double shift = std::numbers::sqrt2 * depth;
@@ -54,12 +54,12 @@ constexpr double layer_norm(const row_steps& steps) {
     return shift * (1 + scale) + scale + (3 + 2) * unit_roundoff;
 }
 
-/// Positive factors: the largest result is the largest sum of absolute products.
+/// For positive factors, so that the largest result is the largest sum of absolute products.
 constexpr double matmul(std::int64_t k) {
     return static_cast<double>(k + 4) * unit_roundoff;
 }
 
-/// Half a level for the rounding to whole levels, and the sums in float.
+/// Half a level for the rounding to whole levels, plus the error of the sums in float.
 constexpr double blur(std::int64_t radius) {
     return 0.5 / 255 + static_cast<double>(2 * (2 * radius + 1) + 4) * unit_roundoff;
 }

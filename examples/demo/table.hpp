@@ -11,8 +11,8 @@ struct row {
     std::string operation;
     std::string shape;
     times seconds;
-    std::string peer;    ///< the vendor's call, named where there is one
-    double error;        ///< the largest, as a share of the largest exact value
+    std::string peer;    ///< the name of the vendor's call, or empty
+    double error;        ///< the largest error, as a share of the largest exact value
     double error_bound;  ///< the limit of the error
 };
 

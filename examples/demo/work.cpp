@@ -97,7 +97,7 @@ double column_sum_error(std::span<const float> x, std::span<const float> sums) {
 double softmax_error(std::span<const float> x, std::span<const float> y, std::int64_t size) {
     return worst_of(size, [&](std::int64_t row) {
         const auto values = part(x, row * size, size);
-        double sum = 0;  // exponentials cannot overflow: the data is small
+        double sum = 0;  // exponentials cannot overflow, as the data is small
         for (const float value : values) sum += std::exp(double{value});
         return largest_error(part(y, row * size, size),
                              [&](std::size_t i) { return std::exp(double{values[i]}) / sum; });

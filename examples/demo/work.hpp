@@ -11,7 +11,7 @@ namespace demo {
 
 using image = examples::image<std::uint8_t>;
 
-/// The sizes of the operations, on either device. The CPU's are smaller, so that it takes as long.
+/// The sizes of the operations. Those of the CPU are smaller, so that both devices take equally long.
 struct work {
     std::int64_t vector;   ///< elements of a vector
     std::int64_t matrix;   ///< rows and columns of the matrices that are not multiplied
@@ -19,7 +19,7 @@ struct work {
     image photo;
 
     static constexpr std::int64_t padding = 8;  ///< elements between two rows of the matrices that are added
-    static constexpr double sigma = 3;          ///< of the blur
+    static constexpr double sigma = 3;          ///< the blur's
     static constexpr std::int64_t byte_values = 256;  ///< bins of the histogram
 
     [[nodiscard]] std::int64_t row_stride() const { return matrix + padding; }

@@ -15,7 +15,7 @@
 
 namespace fashion_mnist {
 
-/// The device interface of the network on the CPU: heddle's host calls, each done on return.
+/// The device interface of the network on the CPU: heddle's host calls, which are complete on return.
 class cpu {
   public:
     static constexpr std::string_view name = "CPU";
@@ -26,7 +26,7 @@ class cpu {
     template <class T>
     using vector = heddle::vector_view<T>;
 
-    /// Zeros.
+    /// Memory that is set to zeros.
     template <class T>
     buffer<T> allocate(std::int64_t size) {
         return buffer<T>(static_cast<std::size_t>(size));

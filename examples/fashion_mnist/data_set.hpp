@@ -8,7 +8,7 @@
 
 namespace fashion_mnist {
 
-/// The height and width of a picture that comes alone.
+/// The height and width of pictures that are classified.
 inline constexpr std::int64_t picture_side = 28;
 
 inline constexpr std::array<std::string_view, 10> classes = {
@@ -30,16 +30,16 @@ struct data_set {
     pictures test;
 };
 
-/// MNIST's four files, each plain or with .gz added.
+/// Reads MNIST's four files, each plain or with .gz added.
 /// @throws std::runtime_error  names the file and the error: it is missing, cut off, or of another size
 data_set read_data_set(const std::filesystem::path& folder);
 
-/// Picture `index` as a PNG.
-/// @throws std::runtime_error  names the file and the error; also where there is no such picture
+/// Writes picture `index` as a PNG.
+/// @throws std::runtime_error  names the file and the error; also if there is no such picture
 void write_picture(const std::filesystem::path& file, const pictures& pictures, std::int64_t index);
 
-/// A PNG or JPEG of that size, in grey, from 0 to 255: black is the background, as in the data set.
-/// @throws std::runtime_error  names the file and the error; also where the size is another
+/// Reads a PNG or JPEG of this size as grey values from 0 to 255. Black is the background, as in the data set.
+/// @throws std::runtime_error  names the file and the error; also if the size is another
 std::vector<std::uint8_t> read_picture(const std::filesystem::path& file, std::int64_t width,
                                        std::int64_t height);
 

@@ -1,6 +1,6 @@
-// Gathers a batch's pictures in a shuffled order, and converts their bytes to numbers. A block takes a picture; a
-// warp reads contiguous bytes. The step's number is read on the device, so that a graph may be launched again for the
-// next batch.
+// Gathers a batch's pictures in a shuffled order, and converts their bytes to numbers. A block takes a picture,
+// and a warp reads contiguous bytes. The step's number is read on the device, so that a graph can be launched again for
+// the next batch.
 #include "examples/fashion_mnist/gather.hpp"
 #include <heddle/error.hpp>
 #include <heddle/types.hpp>

@@ -18,7 +18,7 @@ struct batch_gather {
     heddle::matrix_view<const std::uint8_t> pictures;  ///< one a row, contiguous
     const std::int32_t* labels;
     const std::int32_t* order;  ///< batches * batch numbers of pictures
-    const std::int64_t* step;   ///< from 1 on
+    const std::int64_t* step;   ///< counts from 1
     std::int64_t batches;
     heddle::matrix_view<T> x;
     std::int32_t* y;

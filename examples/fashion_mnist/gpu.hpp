@@ -27,10 +27,10 @@ class gpu {
     template <class T>
     using vector = heddle::vector_view<T>;
 
-    /// Without a graph, the recorded function is called again each time, with the same bits.
+    /// Without a graph, record() returns the function itself. The results have the same bits.
     explicit gpu(bool use_graph = true) : use_graph_(use_graph) {}
 
-    /// Zeros.
+    /// Memory that is set to zeros.
     template <class T>
     buffer<T> allocate(std::int64_t size) {
         buffer<T> result(size, stream_);

@@ -33,7 +33,7 @@ inline std::vector<float> numbers_of(const examples::safetensors& content, const
     return values;
 }
 
-/// Trained weights: in float, and rounded to T for the network, with their gradient and the optimizer's state.
+/// Weights in float and, for the network, rounded to T; with their gradient and the optimizer's state.
 template <class Device, class T>
 class parameter_tensor {
     template <class U>
@@ -42,7 +42,7 @@ class parameter_tensor {
     std::string name_;
     std::vector<std::int64_t> shape_;
     buffer<float> master_, first_moment_, second_moment_, gradient_;
-    buffer<T> rounded_;  ///< empty where T is float, which uses the masters
+    buffer<T> rounded_;  ///< empty if T is float: then the network uses the masters
 
   public:
     parameter_tensor(Device& device, std::string name, std::vector<std::int64_t> shape)

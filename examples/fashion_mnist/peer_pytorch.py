@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""The training of fashion_mnist in PyTorch, to compare with: the same network, first weights of the same distribution, batches,
-optimizer and rates. Prints each epoch's loss, accuracy and time.
+"""Trains the network of fashion_mnist in PyTorch, for comparison, with the same batches, optimizer and rates. The
+initial weights have the same distribution. Prints each epoch's loss, accuracy and time.
 
-bf16 is torch.autocast with weights of float. The data set lies on the device, and the host waits once an epoch, as it does in
-fashion_mnist. Needs PyTorch and a GPU.
+bf16 is torch.autocast with weights of float. As in fashion_mnist, the data set lies on the device, and the host waits
+once an epoch. Needs PyTorch and a GPU.
 """
 
 import argparse
@@ -43,7 +43,7 @@ def network(inputs: int, widths: list[int]) -> torch.nn.Sequential:
 
 
 def train(options: argparse.Namespace, seed: int) -> list[tuple[float, float, float]]:
-    """Loss, accuracy on the test set and seconds of each epoch."""
+    """Trains once. Returns the loss, the accuracy on the test set and the seconds of each epoch."""
     torch.manual_seed(seed)
     x, y = pictures_and_labels(options.data, "train")
     test_x, test_y = pictures_and_labels(options.data, "t10k")
@@ -82,7 +82,7 @@ def train(options: argparse.Namespace, seed: int) -> list[tuple[float, float, fl
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph):
             step()
-        with torch.no_grad():  # what the steps before the capture have changed
+        with torch.no_grad():  # undoes the steps before the capture
             for each, value in zip(model.parameters(), first):
                 each.copy_(value)
         for state in optimizer.state.values():

@@ -23,7 +23,7 @@ namespace {
 
 using examples::from_to;
 
-/// A GPU if there is one, unless `device` says otherwise.
+/// The runner for `device`; by default for the GPU if there is one.
 runner chosen(const std::string& device, runner on_gpu) {
     if (device == "cpu") return run_on_cpu;
     const bool has_gpu = on_gpu != nullptr && heddle::device_count() > 0;
@@ -33,7 +33,7 @@ runner chosen(const std::string& device, runner on_gpu) {
     return has_gpu ? on_gpu : run_on_cpu;
 }
 
-/// Saves them beside the checkpoint.
+/// Saves the pictures of these numbers beside the checkpoint.
 void save_pictures(const settings& settings, const std::vector<std::int64_t>& numbers) {
     const data_set set = read_data_set(settings.data);
     for (const std::int64_t number : numbers) {

@@ -27,10 +27,10 @@ struct history {
 /// @throws std::runtime_error  names the file and the error
 void write_learning_curve(const std::filesystem::path& file, const history& history);
 
-/// One row for each class, one column for each answer. Returns the share of right answers.
+/// Prints a row for each class, with a column for each answer. Returns the share of right answers.
 double print_confusion(std::span<const std::int32_t> labels, std::span<const std::int64_t> predictions);
 
-/// The three most probable classes of a picture.
+/// Prints the three most probable classes of a picture.
 void print_classes(const std::filesystem::path& picture, const std::vector<float>& probabilities);
 
 }  // namespace fashion_mnist

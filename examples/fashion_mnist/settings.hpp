@@ -18,7 +18,7 @@ struct settings {
     std::vector<std::filesystem::path> pictures;  ///< pictures to classify; with any, nothing is trained
     bool resume = false;
 
-    std::vector<std::int64_t> widths = {1024, 1024};  ///< of the hidden layers
+    std::vector<std::int64_t> widths = {1024, 1024};  ///< sizes of the hidden layers
     element type = element::float32;
     std::int64_t batch = 1024;
     std::int64_t epochs = 20;

@@ -93,7 +93,7 @@ TEST(picture, is_grey_and_of_the_right_size) {
               file.string() + ": is 2 x 1 pixels, not 28 x 28");
 }
 
-/// Settings of the program, with files of its own.
+/// Settings of the program, with files of this test's own.
 settings program_settings(const std::string& name) {
     settings result = small_settings();
     result.data = written_set(name);
@@ -120,14 +120,14 @@ TEST(checkpoint, of_another_training_is_refused) {
               file + ": layers.1.weight is F32 of [24, 40], not F32 of [25, 40]");
     EXPECT_EQ(before, examples::read_safetensors(settings.checkpoint).tensors.at("layers.0.weight").bytes);
 
-    run_on_cpu(settings);  // and it continues where it may
+    run_on_cpu(settings);  // continues with the settings of the checkpoint
     EXPECT_EQ(examples::read_safetensors(settings.checkpoint).tensors.at("history.accuracy").shape,
               std::vector<std::int64_t>{2});
     fs::resize_file(settings.checkpoint, fs::file_size(settings.checkpoint) - 1);
     EXPECT_NE(complaint_of([&] { run_on_cpu(settings); }).find(file + ": is cut off"), std::string::npos);
 }
 
-/// The error of a changed checkpoint, without its name.
+/// The error of a checkpoint in which a tensor begins with `value`, without the file's name.
 template <class T>
 std::string complaint_of_changed(const settings& settings, const std::string& name, T value) {
     const examples::safetensors whole = examples::read_safetensors(settings.checkpoint);

@@ -46,7 +46,7 @@ inline pictures drawn_pictures(std::int64_t count, unsigned seed) {
     return result;
 }
 
-/// The batch does not divide the training set, nor do packets divide a picture.
+/// The batch size does not divide the training set, and packets do not divide a picture.
 inline data_set drawn_set() {
     return {drawn_pictures(650, 2), drawn_pictures(170, 3)};
 }
@@ -82,8 +82,8 @@ void expect_that_it_learns(Device& device) {
     training<Device, T> training(device, drawn_set(), small_settings());
     for (int i = 0; i < 12; ++i) training.epoch();
     const history& past = training.past();
-    // Guessing has a loss of log 10, being sure and right 0. Patterns differ in dozens of pixels by far more than the
-    // noise.
+    // Random guesses have a loss of log 10, and certain right answers one of 0. Patterns differ in dozens of pixels by
+    // far more than the noise.
     EXPECT_GT(past.training_loss.front(), past.training_loss.back());
     EXPECT_LT(past.training_loss.back(), std::log(10.0f) / 10);
     EXPECT_LT(past.test_loss.back(), std::log(10.0f) / 10);

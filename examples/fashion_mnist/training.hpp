@@ -100,7 +100,7 @@ class network {
         }
     }
 
-    /// From the gradient of the last layer down to the first; the gradient of x is not needed.
+    /// Goes from the gradient of the last layer down to the first. The gradient of x is not needed.
     void backward(matrix<const T> x, activations& made) {
         for (std::size_t i = layers_.size(); i-- > 0;) {
             fully_connected& layer = layers_[i];

@@ -1,4 +1,4 @@
-// Takes the sigmoid of more numbers than one would keep on the device: copies them there, computes, copies back.
+// Takes the sigmoid of more numbers than one would keep on the device: copies them there, computes and copies back.
 //
 // In sequence, the link is idle during the computation, and each direction of it during the other's copy. In chunks
 // that alternate between two streams, the three overlap:
@@ -61,7 +61,7 @@ double milliseconds(Function function) {
     return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// The largest error relative to float64's result. NaN where there is any.
+/// The largest error relative to the result in float64. NaN if any result is NaN.
 double largest_error(const buffer& x, const buffer& y) {
     double largest = 0;
     for (std::size_t i = 0; i < x.size(); ++i) {

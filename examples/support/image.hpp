@@ -25,7 +25,7 @@ struct image {
 /// The largest size that a header may give; more counts as damage.
 inline constexpr std::int64_t most_pixels = std::int64_t{1} << 28;
 
-/// A black picture, to be written to.
+/// A black picture of this size.
 template <class T>
 image<T> make_image(std::int64_t width, std::int64_t height, std::int64_t channels) {
     return {width, height, channels, std::vector<T>(static_cast<std::size_t>(width * height * channels))};
@@ -34,14 +34,14 @@ image<T> make_image(std::int64_t width, std::int64_t height, std::int64_t channe
 /// The pictures that a file can hold.
 using any_image = std::variant<image<std::uint8_t>, image<std::uint16_t>>;
 
-/// 16 bits become the nearest value of 8.
+/// Rounds values of 16 bits to the nearest value of 8 bits.
 image<std::uint8_t> to_8_bit(any_image picture);
 
-/// A PNG or a JPEG, by its content; see read_png(), read_jpeg().
+/// Reads a PNG or a JPEG, according to its content; see read_png() and read_jpeg().
 /// @throws std::runtime_error  names the file and the error
 any_image read_image(const std::filesystem::path& file);
 
-/// A JPEG if the name says so, otherwise a PNG; see write_png(), write_jpeg().
+/// Writes a JPEG if the name says so, otherwise a PNG; see write_png() and write_jpeg().
 /// @throws std::runtime_error  names the file and the error
 void write_image(const std::filesystem::path& file, const any_image& picture);
 

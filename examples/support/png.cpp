@@ -115,7 +115,7 @@ any_image read_png(const std::filesystem::path& file) {
     reading.run([&](png_structp png, png_infop info) {
         png_init_io(png, stream.get());
         png_read_info(png, info);
-        png_set_expand(png);  // palettes, fewer than 8 bits, a transparent colour
+        png_set_expand(png);  // expands palettes, fewer than 8 bits and a transparent colour
         set_byte_order(png);
         png_set_interlace_handling(png);
         png_read_update_info(png, info);

@@ -8,11 +8,11 @@
 
 namespace examples {
 
-/// Writes to standard output at once.
+/// Writes to standard output, and flushes it.
 /// @throws std::runtime_error  where the output was not written
 void print_text(std::string_view text);
 
-/// As fmt::print(), by print_text().
+/// Formats as fmt::print() does, and writes by print_text().
 template <class... Values>
 void print(fmt::format_string<Values...> text, Values&&... values) {
     print_text(fmt::format(text, std::forward<Values>(values)...));

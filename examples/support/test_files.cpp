@@ -76,7 +76,7 @@ TEST(idx, that_is_wrong_is_refused) {
     EXPECT_EQ(complaint_of_idx({"\0\0\x0d\x01\0\0\0\x01"
                                 "abcd",
                                 12}),
-              none);  // of floats
+              none);  // an array of floats
     EXPECT_EQ(complaint_of_idx(six_bytes.substr(0, 10)), "is cut off within its header");
     EXPECT_EQ(complaint_of_idx(six_bytes.substr(0, 14)),
               "ends after 2 of the 6 bytes that its header promises");

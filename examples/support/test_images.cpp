@@ -68,7 +68,7 @@ TEST(png, of_16_bit_by_another_program) {
 
 using color = std::array<std::uint8_t, 3>;
 
-/// Quarters of 16 x 16 pixels, JPEG's blocks, each of one colour. They lose nothing except by rounding.
+/// Quarters are JPEG's blocks, 16 x 16 pixels. Each has one colour, so that only rounding changes it.
 constexpr std::int64_t quarter = 16;
 constexpr std::array<color, 4> colors = {color{230, 120, 20}, {10, 60, 200}, {128, 128, 128}, {0, 255, 90}};
 

@@ -17,7 +17,7 @@
 namespace heddle {
 namespace {
 
-/// Whether the epilogue is one that matmul has as well.
+/// Whether matmul supports this epilogue as well.
 template <class Out>
 bool is_matmul_epilogue(const conv_epilogue<Out>& e) {
     const bool adds_residual_last = !detail::is_given(e.residual) || !e.residual_before_activation ||
@@ -43,8 +43,8 @@ kernels::conv::epilogue<Out> described(const conv_epilogue<Out>& e) {
     return result;
 }
 
-/// Where nothing is multiplied or nothing counts, filters have no channels: then neither they and the input nor an infinite
-/// alpha are read.
+/// The arguments as kernels take them. Where alpha is 0, filters get no channels, so kernels do not read them or
+/// the input. Without channels alpha becomes 0, as an infinite one would make NaN.
 template <class In, class Out>
 kernels::conv::arguments<In, Out> described(const tensor_view<const In>& input,
                                             const filter_view<const In>& filters,
@@ -92,7 +92,7 @@ void validate_call(const tensor_view<const In>& input, const filter_view<const I
                                 {"epilogue.residual", footprint_of(epilogue.residual)}});
 }
 
-/// Whether a kernel is compiled with a user's function.
+/// Whether a user's function can be compiled into the kernel.
 bool takes_function(std::string_view kernel) {
     using namespace kernels::conv;
     return kernel == "naive" || kernel == "tiled" || kernel == mma_element_kernels[0].name ||
@@ -101,7 +101,7 @@ bool takes_function(std::string_view kernel) {
            });
 }
 
-/// @throws unsupported  no kernel that is asked for takes a function
+/// @throws unsupported  none of the kernels that the options allow takes a function
 void require_takes_function(const conv_options& options) {
     std::string names;
     for (const std::string_view kernel : conv_kernels()) {
@@ -152,7 +152,7 @@ void conv(tensor_view<const std::type_identity_t<In>> input,
         problem.has_scratch = has_scratch;
         const auto rungs = detail::conv_rungs<In, Out>();
         const auto asked = rungs.choose("conv", options.algorithm, problem, device.traits(), options.kernel);
-        // Where nothing is multiplied, the epilogue of 0 is left, and any rung that can run does it as the first.
+        // Without channels only the epilogue of 0 remains. naive computes it in place of the rung that was asked for.
         return arguments.filters.channels > 0
                    ? asked
                    : rungs.choose("conv", conv_algorithm::naive, problem, device.traits());
@@ -212,7 +212,7 @@ std::optional<kernels::conv::function_call<In, Out>> prepare_conv(
             if (takes_function(kernel) && is_named(kernel, options.kernel))
                 throw unsupported(rungs.why_not("conv", options.algorithm, problem, device.traits(), kernel));
     }
-    if (arguments.filters.channels == 0)  // nothing is multiplied, as in conv()
+    if (arguments.filters.channels == 0)  // only the epilogue remains, as in conv()
         chosen = rungs.choose("conv", naive, problem, device.traits());
     return {{arguments, chosen->plan, chosen->rung->id}};
 }

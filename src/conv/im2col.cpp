@@ -18,14 +18,14 @@ namespace {
 template <class In, class Out>
 using conv_arguments = kernels::conv::arguments<In, Out>;
 
-/// Neighbouring channels of all pixels of a tensor that lies as a matrix does. Of one pixel no stride counts.
+/// A range of channels of all pixels, as a matrix with one row per pixel. The pixels must lie at one stride.
 template <class T>
 matrix_view<T> channels_of(const tensor_view<T>& t, std::int64_t first, std::int64_t count) {
     const std::int64_t stride = kernels::conv::pixel_stride(layout_of(t));
     return {t.data + first, t.count * t.height * t.width, count, std::max(stride, count)};
 }
 
-/// The part of an epilogue that is for these channels.
+/// The epilogue of a range of channels.
 template <class Out>
 matmul_epilogue<Out> for_channels(const kernels::conv::epilogue<Out>& e, std::int64_t first,
                                   std::int64_t count) {
@@ -35,7 +35,7 @@ matmul_epilogue<Out> for_channels(const kernels::conv::epilogue<Out>& e, std::in
     return result;
 }
 
-/// Some images of a convolution.
+/// The convolution of a range of the images.
 template <class In, class Out>
 conv_arguments<In, Out> images_of(const conv_arguments<In, Out>& all, std::int64_t first,
                                   std::int64_t count) {
@@ -51,7 +51,7 @@ conv_arguments<In, Out> images_of(const conv_arguments<In, Out>& all, std::int64
     return part;
 }
 
-/// The products of some images: of each group C = A B^T and the epilogue, or sums that are stored apart. All lie alike.
+/// The products of a range of images: for each group C = A B^T with the epilogue, or sums. All groups share a plan.
 template <class In, class Sum, class Out>
 class group_products {
   public:
@@ -114,7 +114,7 @@ class group_products {
     planned_matmul<In, Sum> planned_{};
 };
 
-/// All products are planned before anything is enqueued.
+/// Plans all products before it enqueues anything.
 template <class Sum, class In, class Out>
 void run_parts(const kernels::conv::plan& plan, const conv_arguments<In, Out>& a, cudaStream_t stream) {
     const stream_device device{cuda::stream_ref(stream)};

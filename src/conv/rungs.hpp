@@ -15,16 +15,16 @@ void add_facts(facts& to, const conv_padding& p);
 void add_facts(facts& to, const conv_geometry& g);
 void add_facts(facts& to, const conv_problem& p);
 
-/// The launch of the rung that is a product of matrices, that of matmul() (im2col.cpp).
+/// Launches im2col, which computes a convolution by matmul's kernels (im2col.cpp).
 template <class In, class Out>
 void launch_im2col(const kernels::conv::plan& plan, const kernels::conv::arguments<In, Out>& arguments,
                    cudaStream_t stream);
 
-/// The rungs for operands and a result of these types.
+/// The rungs for these types of operands and result.
 template <class In, class Out>
 rung_table<conv_rung<In, Out>> conv_rungs();
 
-/// @throws invalid_argument  an unknown algorithm or precision, or a kernel that the algorithm does not have
+/// @throws invalid_argument  the algorithm or precision is unknown, or the algorithm has no such kernel
 void validate_choice(const char* operation, const conv_options& options);
 
 }  // namespace heddle::detail

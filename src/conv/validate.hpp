@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <limits>
 
-/// What heddle::conv, its CPU sibling and functions of a problem ask of their arguments.
+/// Checks of the arguments of heddle::conv, heddle::host::conv and the functions of a conv_problem.
 namespace heddle::detail {
 
 template <class T>
@@ -17,7 +17,7 @@ tensor_view<T> as_tensor(const filter_view<T>& f) {
     return {f.data, f.outputs, f.height, f.width, f.channels, f.col_stride, f.row_stride, f.output_stride};
 }
 
-/// A tensor, or filters, or planes, and what errors call them.
+/// A tensor, filters or planes, with the names that errors give the members.
 struct named_tensor {
     const char* name;
     const tensor_layout& lies;
@@ -34,13 +34,13 @@ constexpr bool is_empty(const tensor_layout& t) {
     return t.count == 0 || t.height == 0 || t.width == 0 || t.channels == 0;
 }
 
-/// Whether a view that a call may leave out is there.
+/// Whether the caller gave this optional view.
 template <class T>
 bool is_given(const tensor_view<T>& t) {
     return t.count != 0 || t.height != 0 || t.width != 0 || t.channels != 0;
 }
 
-/// The last element's offset fits, and no two elements share an address: each stride steps over all that lies within it.
+/// Checks that the last element's offset fits, and that each stride is at least the span of the dimensions inside it.
 inline void validate_layout(const char* operation, const named_tensor& named) {
     const tensor_layout& t = named.lies;
     const auto fits = [](std::int64_t count, std::int64_t stride, std::int64_t more) {
@@ -77,11 +77,11 @@ inline void validate_layout(const char* operation, const named_tensor& named) {
     }
 }
 
-inline void validate_geometry(const char* operation, const char* of, const conv_geometry& g) {
-    constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();  // places fit 64 bits
+inline void validate_geometry(const char* operation, const char* argument, const conv_geometry& g) {
+    constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();  // so positions fit 64 bits
     const auto require_all = [&](std::int64_t least, std::initializer_list<extent> values) {
         for (const extent& each : values)
-            require(each.value >= least && each.value <= most, operation, {of, each.name}, each.value,
+            require(each.value >= least && each.value <= most, operation, {argument, each.name}, each.value,
                     "{} to {}", least, most);
     };
     require_all(1, {{"geometry.stride.y", g.stride.y},
@@ -95,14 +95,14 @@ inline void validate_geometry(const char* operation, const char* of, const conv_
                     {"geometry.padding.right", g.padding.right}});
 }
 
-/// Shapes and strides. `of` is the argument that the geometry is a member of.
-inline void validate_shapes(const char* operation, const char* of, const tensor_layout& input,
+/// Checks shapes and strides. `argument` is the name of the argument that contains the geometry.
+inline void validate_shapes(const char* operation, const char* argument, const tensor_layout& input,
                             const tensor_layout& filters, const tensor_layout& output,
                             const conv_geometry& g) {
     validate_layout(operation, {"input", input});
     validate_layout(operation, {"filters", filters, "outputs", "output_stride"});
     validate_layout(operation, {"output", output});
-    validate_geometry(operation, of, g);
+    validate_geometry(operation, argument, g);
     const auto require_equal = [&](const argument_name& name, std::int64_t value, const char* expected_name,
                                    std::int64_t expected) {
         require(value == expected, operation, name, value, "{} ({})", expected, expected_name);
@@ -114,9 +114,9 @@ inline void validate_shapes(const char* operation, const char* of, const tensor_
     require_taps("height", filters.height);
     require_taps("width", filters.width);
     require(input.channels % g.groups == 0, operation, {"input", "channels"}, input.channels,
-            "a multiple of {} ({}.geometry.groups)", g.groups, of);
+            "a multiple of {} ({}.geometry.groups)", g.groups, argument);
     require(filters.count % g.groups == 0, operation, {"filters", "outputs"}, filters.count,
-            "a multiple of {} ({}.geometry.groups)", g.groups, of);
+            "a multiple of {} ({}.geometry.groups)", g.groups, argument);
     require_equal({"filters", "channels"}, filters.channels, "those of a group of the input",
                   input.channels / g.groups);
     const auto require_place = [&](const char* name, std::int64_t taps, std::int64_t places,
@@ -144,7 +144,7 @@ footprint footprint_of(const filter_view<T>& f) {
     return footprint_of(as_tensor(f));
 }
 
-/// The tensor's layout has to be valid.
+/// Checks the pointer of a tensor whose layout is valid.
 template <class T>
 void validate_elements(const char* operation, const char* name, const tensor_view<T>& t) {
     if (!is_empty(layout_of(t))) validate_pointer(operation, name, t.data);
@@ -186,7 +186,7 @@ void validate_epilogue(const char* operation, const conv_epilogue<Out>& e, const
     if (!is_output) require_apart(name, footprint_of(r));
 }
 
-/// All that is asked of tensors; where they have no elements, of their shapes alone.
+/// All checks of the tensors; without elements, the checks of their layouts alone.
 template <class In, class Out>
 void validate_conv(const char* operation, const tensor_view<const In>& input,
                    const filter_view<const In>& filters, const tensor_view<Out>& output,

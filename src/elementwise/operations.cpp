@@ -1,4 +1,4 @@
-// What the elementwise operations are called, and what they ask of their arguments on the GPU and on the CPU alike.
+// Names of the elementwise operations, and checks of their arguments for the GPU and for the CPU.
 #include "kernels/elementwise/facts.hpp"
 #include "src/elementwise/validate.hpp"
 #include "src/facts.hpp"
@@ -50,7 +50,7 @@ constexpr auto operations = [] {
     return values;
 }();
 
-/// Enumerators count from 0 in the order of the table.
+/// Row i of the table describes enumerator i.
 static_assert([] {
     for (std::size_t i = 0; i < descriptions.size(); ++i)
         if (static_cast<std::size_t>(descriptions[i].value) != i) return false;
@@ -64,7 +64,7 @@ const description& describe(const char* operation, op value) {
     return descriptions[place];
 }
 
-/// Any element type of one size is as good as another to look at addresses.
+/// Stands for every element type of its size where only addresses matter.
 template <std::size_t bytes>
 struct alignas(bytes) word {
     std::byte value[bytes];
@@ -88,7 +88,7 @@ void require_same_shape(const char* operation, const detail::operand& input, con
     require("cols", input.view.cols, output.view.cols);
 }
 
-/// What an input with strides of 0 reaches: one element in their directions.
+/// The part of an input that is distinct: one element along each dimension with a stride of 0.
 detail::operand distinct(detail::operand o) {
     auto& [data, rows, cols, row_stride, col_stride] = o.view;
     if (row_stride == 0) rows = std::min<std::int64_t>(rows, 1);
@@ -122,7 +122,7 @@ void validate_operands(const char* operation, std::span<const detail::operand> o
         if (may_broadcast) require_steps_forward(operation, input);
         const detail::operand reached = may_broadcast ? distinct(input) : input;
         validate_view(reached);
-        // In place is fine; a partial overlap would be read after it is written.
+        // In place is fine. In a partial overlap an element could be read after it was written.
         const auto& [data, rows, cols, row_stride, col_stride] = input.view;
         const bool in_place = data == output.view.data &&
                               (rows <= 1 || row_stride == output.view.row_stride) &&

@@ -14,15 +14,14 @@ inline matrix_layout layout_of(const operand& o, std::size_t element_bytes) {
     return {rows, cols, row_stride, col_stride, static_cast<std::int64_t>(element_bytes), offset_of(data)};
 }
 
-/// Whether inputs may have strides of 0: one row, column or element in the place of all.
+/// Whether inputs may have strides of 0, which repeat one row, column or element.
 enum class zero_strides { refused, allowed };
 
-/// What heddle's elementwise operations and their CPU siblings ask of their arguments; without elements, of their shapes and
-/// strides alone.
+/// Checks the operands of an elementwise operation on the GPU or the CPU; without elements, only shapes and strides.
 void validate_elementwise(const char* operation, std::span<const operand> operands, std::size_t element_bytes,
                           zero_strides of_inputs = zero_strides::refused, bool have_elements = true);
 
-/// y has the shape of x, and is exactly x or apart from it.
+/// Checks that y has the shape of x, and is exactly x or apart from it.
 template <class Input, class Output>
 void validate_unary(const char* operation, const Input& x, const Output& y, bool have_elements = true) {
     const operand operands[] = {operand_of("x", x), operand_of("y", y)};
@@ -31,12 +30,13 @@ void validate_unary(const char* operation, const Input& x, const Output& y, bool
 
 void validate_scalars(const char* operation, const elementwise_call& call);
 
-/// validate_elementwise(), and turns the operands so that what lies side by side are rows; without gaps, one long row.
+/// Calls validate_elementwise(), and transposes the operands so that rows are contiguous. Operands without gaps become
+/// one long row.
 elementwise_facts prepare_elementwise(const char* operation, std::span<operand> operands,
                                       std::size_t element_bytes);
 
 std::size_t size_of(element_type type);
-/// @throws invalid_argument  not an enumerator
+/// @throws invalid_argument  `operation` is not an enumerator
 const char* name_of(elementwise_operation operation);
 const char* host_name(elementwise_operation operation);
 

@@ -14,10 +14,10 @@
 
 #include <string_view>
 
-/// What calls of the blur and of convolutions share.
+/// Shared by the calls of the blur and of the separable filters.
 namespace heddle::detail {
 
-/// What images and options, the blur's or a filter's, tell of a problem.
+/// The problem that images and options describe. The options are the blur's or a filter's.
 template <class T, class Options>
 gaussian_blur_problem problem_of(const image_batch_view<const T>& source,
                                  const image_batch_view<T>& destination, const window_radius& radius,
@@ -31,7 +31,7 @@ gaussian_blur_problem problem_of(const image_batch_view<const T>& source,
             .has_scratch = has_scratch(options)};
 }
 
-/// Plans and launches. `options` are the blur's or a filter's.
+/// Plans a call and launches it. `options` are the blur's or a filter's.
 template <class T, class Options>
 void run(const char* operation, gaussian_blur_algorithm algorithm, std::string_view kernel,
          kernels::separable_filter::filter_facts facts, kernels::separable_filter::arguments<T>& arguments,

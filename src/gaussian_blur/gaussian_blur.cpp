@@ -20,7 +20,7 @@ using kernels::separable_filter::taps;
 
 constexpr const char* operation = "gaussian_blur";
 
-/// Checks all but what depends on the device.
+/// The problem of a call, after all checks that need no device.
 template <class T>
 gaussian_blur_problem validated(const char* name, const image_batch_view<const T>& source,
                                 const image_batch_view<T>& destination, const blur_sigma& sigma,

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <limits>
 
-/// What the kernels of the blur need. A number that a text states is asserted beside it.
+/// The needs of the blur's kernels. An assertion beside each text checks the numbers in it.
 namespace heddle::detail::blur_needs {
 
 using namespace kernels::separable_filter;
@@ -81,7 +81,7 @@ inline constexpr need tile_packets{
     [](auto& p, auto&) { return p.source_alignment() >= tile_shape::of(p).packet_bytes(p); },
     "needs a source whose rows begin at multiples of 16 bytes, of uint8 8"};
 
-// On the tensor cores.
+// Needs of the kernels on tensor cores.
 
 inline constexpr need bytes{[](auto& p, auto&) { return p.type == pixel_type::u8; }, "takes uint8"};
 inline constexpr need few_strips{

@@ -15,11 +15,11 @@ using blur_rung = rung<gaussian_blur_algorithm, kernels::separable_filter::filte
 
 void add_facts(facts& to, const kernels::separable_filter::filter_facts& f);
 
-/// The rungs of the blur, which convolutions and boxes take too.
+/// The rungs of the blur. Separable convolutions and box blurs use them too.
 template <class T>
 rung_table<blur_rung<T>> blur_rungs();
 
-/// 0 where the rung cannot run the problem.
+/// 0 if the rung cannot run the problem.
 std::int64_t workspace_bytes(const kernels::separable_filter::filter_facts& facts,
                              const device_traits& device, gaussian_blur_algorithm algorithm);
 

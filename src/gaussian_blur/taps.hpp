@@ -7,7 +7,7 @@
 #include <cmath>
 #include <cstdint>
 
-/// The weights of a Gaussian, on devices as on the CPU.
+/// The weights of a Gaussian, for devices and for the CPU.
 namespace heddle::detail {
 
 /// The weight of a pixel at `distance`, before it is normalised.
@@ -16,15 +16,15 @@ inline double blur_weight(double sigma, std::int64_t distance) {
     return std::exp(-0.5 * t * t);
 }
 
-/// What the weights of -radius..radius are multiplied with to sum to 1.
+/// The factor by which the weights of -radius..radius sum to 1.
 inline double blur_scale(double sigma, std::int64_t radius) {
-    double side = 0;  // smallest first
+    double side = 0;  // the smallest weights come first
     for (std::int64_t i = radius; i > 0; --i) side += blur_weight(sigma, i);
     return 1 / (1 + 2 * side);
 }
 
-/// The radius to work with along one axis: the one asked for, less the weights that are 0 in float. Those are
-/// all beyond 15 sigma and none up to 12, whatever the scale.
+/// The radius to work with along one axis: the one that was asked for, without the weights that are 0 in float. For
+/// any scale all weights beyond 15 sigma are 0, and none within 12 sigma.
 inline std::int64_t blur_radius(double sigma, std::int64_t radius) {
     const auto reach = [sigma](int sigmas) {
         return static_cast<std::int64_t>(std::min<double>(std::ceil(sigmas * sigma), max_blur_radius));

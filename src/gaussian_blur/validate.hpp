@@ -11,10 +11,10 @@
 
 namespace heddle::detail {
 
-/// Windows are counted in 32 bits, far above any that a machine could work through.
+/// Sizes of windows fit 32 bits. No machine could finish a blur with such a radius.
 inline constexpr std::int64_t max_blur_radius = std::int64_t{1} << 28;
 
-/// Where options give no radius, sigma must not make one that is too large.
+/// Checks sigma. If it determines the radius, it must not make the radius too large.
 inline void validate_sigma(const char* operation, const argument_name& name, double sigma,
                            bool makes_radius) {
     require(std::isfinite(sigma) && sigma > 0, operation, name, sigma, "a positive, finite number");
@@ -31,7 +31,7 @@ inline void validate_radius(const char* operation, const char* name, const windo
     require_radius("y", radius.y);
 }
 
-/// What heddle::gaussian_blur and its CPU sibling ask of their arguments; where images have no elements, of their layouts.
+/// Checks the arguments of a Gaussian blur on the GPU or the CPU; without elements, only the images' layouts.
 template <class T>
 void validate_blur(const char* operation, const image_batch_view<const T>& source,
                    const image_batch_view<T>& destination, const blur_sigma& sigma,
@@ -48,7 +48,7 @@ constexpr bool is_empty(const gaussian_blur_problem& problem) {
     return images.count == 0 || images.height == 0 || images.width == 0;
 }
 
-/// What an intermediate image takes, between two passes, must be countable.
+/// Checks that the size of the intermediate image between two passes fits.
 inline void validate_intermediate(const char* operation, const gaussian_blur_problem& problem) {
     const tensor_layout& images = problem.destination;
     validate_extents(operation,
@@ -59,7 +59,7 @@ inline void validate_intermediate(const char* operation, const gaussian_blur_pro
                                  {"height", images.height + 2 * problem.radius.y}});
 }
 
-/// All but how the images lie, and the source's extents.
+/// All checks of a problem except those of the images' layouts and of the source's extents.
 inline void validate_window(const char* operation, const gaussian_blur_problem& problem,
                             const device_traits& device) {
     validate_device(operation, device);
@@ -75,7 +75,7 @@ inline void validate_window(const char* operation, const gaussian_blur_problem& 
     validate_intermediate(operation, problem);
 }
 
-/// The images are such as views of the problem's type describe.
+/// All checks of a problem. Its images must lie as views of its type can.
 inline void validate_problem(const char* operation, const gaussian_blur_problem& problem,
                              const device_traits& device) {
     validate_window(operation, problem, device);

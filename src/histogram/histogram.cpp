@@ -14,7 +14,7 @@ namespace {
 
 using kernels::histogram::arguments, kernels::histogram::range;
 
-/// All that is asked of vectors; where they have no elements, of their sizes and strides alone.
+/// The problem of a call, after all checks of the vectors; without elements, after those of sizes and strides alone.
 template <class T>
 histogram_problem validated(const char* operation, const vector_view<const T>& x,
                             const vector_view<std::int64_t>& counts, bool have_elements = true) {
@@ -26,7 +26,7 @@ template <class T>
 void run(vector_view<const T> x, const range& range, const vector_view<std::int64_t>& counts,
          const histogram_problem& problem, cuda::stream_ref stream, const histogram_options& options) {
     if (x.size <= 1) x.stride = 1;
-    // Counts are never negative: they have the same bits in both types.
+    // Counts are never negative, so they have the same bits in both types.
     const arguments<T> a{.x = x,
                          .counts = reinterpret_cast<unsigned long long*>(counts.data),
                          .bins = static_cast<int>(counts.size),

@@ -8,7 +8,7 @@
 
 namespace heddle::detail {
 
-/// What the histograms and their CPU siblings ask of their vectors.
+/// Checks the vectors of a histogram, on the GPU or the CPU.
 template <class T>
 void validate_histogram(const char* operation, const vector_view<const T>& x,
                         const vector_view<std::int64_t>& counts, bool have_elements = true) {
@@ -25,8 +25,8 @@ void validate_histogram(const char* operation, const vector_view<const T>& x,
             "a view that overlaps x", "memory apart from x");
 }
 
-/// bins / (upper - lower), by which the device and the CPU find an element's bin. As the width is a float, it is
-/// 2^-128 or more: denormal for up to three bins of the widest ranges, of no fewer than 21 bits.
+/// bins / (upper - lower), the factor by which the device and the CPU find an element's bin. It is at least 2^-128,
+/// as the width is a float. It is denormal, with 21 bits or more, only for up to three bins of the widest ranges.
 inline float bin_scale(const char* operation, float lower, float upper, std::int64_t bins) {
     require(std::isfinite(lower), operation, "lower", lower, "a finite number");
     require(std::isfinite(upper), operation, "upper", upper, "a finite number");

@@ -4,17 +4,17 @@
 
 #include <cmath>
 
-/// Activation functions of one element, in the type that they are computed in.
+/// Activation functions of one element. C is the type of the computation.
 namespace heddle::host::activations {
 
-/// 1 / (1 + exp(-x)): no overflow, and small results keep their relative accuracy.
+/// 1 / (1 + exp(-x)), without overflow. Small results keep their relative accuracy.
 template <class C>
 C logistic(C x) {
     const C e = std::exp(-std::abs(x));
     return (x < 0 ? e : C{1}) / (C{1} + e);
 }
 
-/// x * weight, where a weight of 0 wins over an infinite x.
+/// x * weight; a weight of 0 makes 0, even where x is infinite.
 template <class C>
 C weighted(C x, C weight) {
     return weight == 0 ? weight : x * weight;

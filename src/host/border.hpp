@@ -7,7 +7,7 @@
 
 namespace heddle::detail {
 
-/// The pixel of 0..size-1 that stands at index i; -1: none, but the border's constant.
+/// The pixel of 0..size-1 that index i shows, or -1 for the border's constant.
 inline std::int64_t source_index(std::int64_t i, std::int64_t size, border kind) {
     if (i >= 0 && i < size) return i;
     const auto modulo = [](std::int64_t a, std::int64_t n) { return (a % n + n) % n; };

@@ -19,7 +19,7 @@ namespace {
 
 using detail::multiply_strips, detail::strip_m, detail::strip_n;
 
-/// A convolution as a product: of windows, six pixels at a time, and of filters, 16 outputs of a group at a time.
+/// A convolution as products of windows and filters: six pixels by 16 outputs of a group at a time.
 template <class In, class Out>
 struct call {
     tensor_view<const In> input;
@@ -34,7 +34,7 @@ struct call {
     std::int64_t strips_of_a_group() const { return kernels::divide_up(outputs_of_a_group(), strip_n); }
 };
 
-/// packed[group][strip][j][i]: element j of the filter of output i of the strip, 0 where the group has no more.
+/// packed[group][strip][j][i] is element j of the filter for output i of the strip, 0 beyond the group's last output.
 template <class In, class Out>
 std::vector<float> packed_filters(const call<In, Out>& c) {
     const std::int64_t strips = c.strips_of_a_group(), outputs = c.outputs_of_a_group();
@@ -63,7 +63,7 @@ T& element(const tensor_view<T>& t, const place& at, std::int64_t channel) {
     return t.data[at.image * t.image_stride + at.y * t.row_stride + at.x * t.col_stride + channel];
 }
 
-/// packed[j][pixel]: element j of the window of an output pixel, in one group of the channels.
+/// packed[j][pixel] is element j of an output pixel's window, in one group of the channels.
 template <class In, class Out>
 void pack_window(float* packed, const call<In, Out>& c, const place& at, std::int64_t group) {
     const conv_geometry& g = c.geometry;
@@ -79,7 +79,7 @@ void pack_window(float* packed, const call<In, Out>& c, const place& at, std::in
         }
 }
 
-/// x is alpha times the sum, plus beta times the output.
+/// The epilogue of x = alpha * sum + beta * output.
 template <class Out>
 float finished(const conv_epilogue<Out>& e, float x, const place& at, std::int64_t k) {
     if (e.scale.size > 0) x *= static_cast<float>(e.scale.data[k * e.scale.stride]);
@@ -97,7 +97,7 @@ void store(const call<In, Out>& c, float sum, const place& at, std::int64_t k) {
     out = static_cast<Out>(finished(c.epilogue, x, at, k));
 }
 
-/// Up to six pixels of the output, all channels. `windows` has room for them in one group.
+/// Computes up to six output pixels, all channels. `windows` has room for their windows in one group.
 template <class In, class Out>
 void compute_pixels(const call<In, Out>& c, const std::vector<float>& filters, std::vector<float>& windows,
                     std::int64_t first, int count) {
@@ -131,10 +131,10 @@ void conv(tensor_view<const std::type_identity_t<In>> input,
     if (output.count == 0 || output.channels == 0) return;
     call<In, Out> c{input, filters, output, epilogue, options.geometry, options.alpha, options.beta};
     if (c.alpha == 0) c.filters.channels = 0;
-    if (c.filters.channels == 0) c.alpha = 0;  // an infinite one would make NaN of the empty sum
+    if (c.filters.channels == 0) c.alpha = 0;  // an infinite alpha would turn the empty sum into NaN
     const std::int64_t pixels = output.count * output.height * output.width;
     const std::int64_t blocks = kernels::divide_up(pixels, strip_m);
-    // Allocated here: no exception may leave a parallel region.
+    // Allocated here because no exception may leave a parallel region.
     const std::vector<float> packed = packed_filters(c);
     std::vector<std::vector<float>> windows(
         static_cast<std::size_t>(std::min<std::int64_t>(omp_get_max_threads(), blocks)),

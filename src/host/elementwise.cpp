@@ -13,7 +13,7 @@ namespace {
 
 using activations::gelu_argument, activations::logistic, activations::normal_cdf, activations::weighted;
 
-/// Elements a thread takes at a time: enough to hide the cost of starting it, small enough to share out.
+/// Elements that a thread takes at a time: enough to outweigh its start, and few enough to share the work evenly.
 constexpr std::int64_t block = 16384;
 
 template <class T>
@@ -22,8 +22,8 @@ matrix_view<T> typed(const detail::operand& o) {
     return {static_cast<T*>(data), rows, cols, row_stride, col_stride};
 }
 
-/// `function` takes as many elements as there are inputs. It is a type, not a pointer: a pointer would hide it
-/// from the loop that calls it.
+/// `function` takes an element of each input. It is a template parameter, as the compiler could not inline a pointer
+/// into the loop.
 template <class T, int inputs, class Function>
 void for_each_element(std::span<const detail::operand> operands, Function function) {
     std::array<matrix_view<T>, 3> in{};
@@ -41,7 +41,7 @@ void for_each_element(std::span<const detail::operand> operands, Function functi
     const bool unit = out.col_stride == 1 &&
                       std::ranges::all_of(in, [](const matrix_view<T>& m) { return m.col_stride == 1; });
     const std::int64_t blocks_per_row = kernels::divide_up(out.cols, block);
-    // Rows shorter than a block are grouped by the static schedule: neighbours go to one thread.
+    // The static schedule gives neighbouring rows to one thread, so that short rows are grouped.
 #pragma omp parallel for schedule(static) if (out.rows * out.cols > block)
     for (std::int64_t b = 0; b < out.rows * blocks_per_row; ++b) {
         const std::int64_t row = b / blocks_per_row;
@@ -62,7 +62,7 @@ void for_each_element(std::span<const detail::operand> operands, Function functi
     }
 }
 
-/// Its derivative: logistic(x) * logistic(-x), without cancellation.
+/// The derivative of logistic(), logistic(x) * logistic(-x), without cancellation.
 template <class C>
 C logistic_slope(C x) {
     const C e = std::exp(-std::abs(x));
@@ -79,7 +79,7 @@ void run_typed(const detail::elementwise_call& call) {
     using compute = compute_type<T>;
     const auto p = static_cast<compute>(call.p);
     const auto q = static_cast<compute>(call.q);
-    // Each takes and gives what is computed in.
+    // The functions take and return the type of the computation.
     const auto unary = [&](auto function) {
         for_each_element<T, 1>(call.operands,
                                [=](T x) { return static_cast<T>(function(static_cast<compute>(x))); });
@@ -156,7 +156,7 @@ void on_host::run(const elementwise_call& call) {
     validate_elementwise(operation, call.operands, size_of(call.type), zero_strides::allowed);
     validate_scalars(operation, call);
 
-    // A vector is a column; here its elements are a row.
+    // Operands hold a vector as a column. Here it becomes a row.
     std::array<operand, 4> operands{};
     std::ranges::copy(call.operands, operands.begin());
     for (operand& o : operands)

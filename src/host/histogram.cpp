@@ -8,10 +8,10 @@
 namespace heddle::host {
 namespace {
 
-/// Fewer are counted sooner than threads are started.
+/// Fewer elements are counted on one thread: starting threads would take longer.
 constexpr std::int64_t elements_to_share = 65536;
 
-/// Every thread counts for itself; `bin_of` answers -1 for an element that has no bin.
+/// Each thread counts into bins of its own, which are then added. `bin_of` returns -1 for an element outside all bins.
 template <class T, class BinOf>
 void count(const vector_view<const T>& x, const vector_view<std::int64_t>& counts, BinOf bin_of) {
     std::fill_n(counts.data, counts.size, 0);

@@ -16,14 +16,14 @@ namespace {
 
 using kernels::image_filter::stencil;
 
-/// The rows of a window: a pixel before the first element to a pixel behind the last, of one channel or more.
+/// Pointers to element 0 of three rows. Each row has a pixel more on either side.
 struct rows {
     const float* above;
     const float* here;
     const float* below;
 };
 
-/// The stencil of element i, whose neighbours left and right are `channels` away.
+/// The stencil's result for element i. Its left and right neighbours are `channels` elements away.
 float value_of(stencil stencil, const rows& rows, std::int64_t i, std::int64_t channels) {
     const float *above = rows.above, *here = rows.here, *below = rows.below;
     const std::int64_t left = i - channels, right = i + channels;
@@ -56,7 +56,7 @@ void filter(const char* operation, stencil stencil, const image_batch_view<const
     const float border_value =
         options.border == border::constant ? static_cast<float>(static_cast<T>(options.border_value)) : 0.0f;
 
-    // The elements that stand for those of a row with a pixel more on either side; -1: the border's constant.
+    // For a row with a pixel more on either side: each element's source column, or -1 for the border's constant.
     std::vector<std::int64_t> columns;
     for (std::int64_t x = -1; x <= width; ++x)
         for (std::int64_t c = 0; c < channels; ++c) {
@@ -65,10 +65,10 @@ void filter(const char* operation, stencil stencil, const image_batch_view<const
         }
     const auto padded = static_cast<std::int64_t>(columns.size());
     const std::int64_t all_rows = height * destinations.count;
-    // Threads are worth starting for some hundred thousand elements.
+    // Threads are worth their start from some hundred thousand elements on.
     const bool is_large = static_cast<double>(padded) * static_cast<double>(all_rows) > 2e5;
     const int threads = is_large ? omp_get_max_threads() : 1;
-    // Allocated here: no exception may leave a parallel region.
+    // Allocated here because no exception may leave a parallel region.
     std::vector<std::vector<float>> windows(static_cast<std::size_t>(threads),
                                             std::vector<float>(3 * columns.size()));
 #pragma omp parallel num_threads(threads)

@@ -9,16 +9,16 @@
 namespace heddle::host {
 namespace {
 
-/// Fewer elements are done sooner than threads are started.
+/// Fewer elements run on one thread: starting threads would take longer.
 constexpr std::int64_t elements_to_share = 16384;
 
-/// A sum times the derivative of an activation whose result is x.
+/// `sum` times the derivative of an activation. x is the activation's result.
 float times_derivative(matmul_activation activation, float x, float sum) {
     switch (activation) {
         case matmul_activation::relu:
             return x > 0 ? sum : x <= 0 ? 0 : x;
         case matmul_activation::sigmoid:
-            return sum * std::fma(-x, x, x);  // x (1 - x), rounded once
+            return sum * std::fma(-x, x, x);  // x (1 - x) with one rounding
         case matmul_activation::tanh:
             return sum * std::fma(-x, x, 1.0f);
         default:
@@ -26,7 +26,7 @@ float times_derivative(matmul_activation activation, float x, float sum) {
     }
 }
 
-/// dx = (gradient weights) * f'(x), rounded once.
+/// dx = (gradient weights) * f'(x), rounded to T once.
 template <class T>
 void propagate(const matrix_view<const T>& x, const matrix_view<const T>& weights,
                const matrix_view<const T>& gradient, const matrix_view<T>& dx, matmul_activation activation) {

@@ -9,7 +9,7 @@
 namespace heddle::host {
 namespace {
 
-/// Fewer elements are done sooner than threads are started.
+/// Fewer elements run on one thread: starting threads would take longer.
 constexpr std::int64_t elements_to_share = 16384;
 
 template <class T>
@@ -23,12 +23,12 @@ struct row_of {
     T& operator[](std::int64_t col) const { return data[col * stride]; }
 };
 
-/// x - y, of which equal infinities make 0 and no NaN.
+/// x - y, but 0 instead of NaN for equal infinities.
 double difference(double x, double y) {
     return x == y ? 0 : x - y;
 }
 
-/// The loss of a row; the gradient goes into y, where it has data.
+/// Returns the loss of a row, and writes its gradient to y if y has data.
 template <class T>
 float row_cross_entropy(const row_of<const T>& x, std::int64_t cols, std::int64_t label, const row_of<T>& y,
                         const cross_entropy_options& options) {
@@ -74,7 +74,7 @@ float row_squared_error(const row_of<const T>& x, const row_of<const T>& target,
     return static_cast<float>(sum / static_cast<double>(cols));
 }
 
-/// The place of the first NaN, or else of the first of the largest.
+/// The column of the first NaN, or without NaN of the first largest element.
 template <class T>
 std::int64_t argmax(const row_of<const T>& x, std::int64_t cols) {
     std::int64_t found = 0;
@@ -86,7 +86,7 @@ std::int64_t argmax(const row_of<const T>& x, std::int64_t cols) {
     return found;
 }
 
-/// result(row) for each row, into `results` where it has elements.
+/// Calls result(row) for each row, and stores the values in `results` if it has elements.
 template <class T, class Result>
 void each_row(std::int64_t rows, std::int64_t cols, const vector_view<T>& results, Result result) {
     if (cols == 0) return;

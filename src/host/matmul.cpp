@@ -20,13 +20,13 @@ namespace {
 
 using detail::multiply_strips, detail::strip_m, detail::strip_n;
 
-// C is computed in blocks that stay in L2; for each, slabs of A and B are packed so that the innermost loop
-// reads both from start to end whatever their strides.
+// C is computed in blocks that remain in L2. For each block, slabs of A and B are packed, so that the innermost
+// loop reads both contiguously for any strides.
 constexpr auto block_m = std::int64_t{16} * strip_m;
 constexpr auto block_n = std::int64_t{16} * strip_n;
 constexpr std::int64_t block_k = 256;
 
-/// packed[s][k][i] = m(row + s * strip + i, col + k) in float, 0 outside of the block's rows.
+/// packed[s][k][i] = m(row + s * strip + i, col + k) in float, and 0 beyond the block's rows.
 template <int strip, class T>
 void pack(float* packed, const matrix_view<const T>& m, std::int64_t row, std::int64_t rows, std::int64_t col,
           std::int64_t cols) {
@@ -52,7 +52,7 @@ struct workspace {
     std::vector<float> sums = std::vector<float>(block_m * block_n);
 };
 
-/// x is alpha times the sum, plus beta times C.
+/// The epilogue of x = alpha * sum + beta * C.
 template <class Out>
 float finished(const matmul_epilogue<Out>& e, float x, std::int64_t row, std::int64_t col) {
     if (e.row_bias.size > 0) x += static_cast<float>(e.row_bias.data[col * e.row_bias.stride]);
@@ -62,8 +62,8 @@ float finished(const matmul_epilogue<Out>& e, float x, std::int64_t row, std::in
     return r.data == nullptr ? x : x + static_cast<float>(r.data[row * r.row_stride + col * r.col_stride]);
 }
 
-/// One block of C, at most block_m x block_n. `b` is B transposed: both operands then have k along their
-/// columns.
+/// Computes one block of C, at most block_m x block_n. `b` is B transposed, so that k runs along the columns of both
+/// operands.
 template <class In, class Out>
 void multiply_block(workspace& work, const matrix_view<const In>& a, const matrix_view<const In>& b,
                     const matrix_view<Out>& c, const matmul_epilogue<Out>& epilogue, float alpha, float beta,
@@ -93,17 +93,17 @@ void multiply_block(workspace& work, const matrix_view<const In>& a, const matri
                 }
 }
 
-/// Takes valid arguments.
+/// The arguments must be valid.
 template <class In, class Out>
 void compute(matrix_view<const In> a, const matrix_view<const In>& b, const matrix_view<Out>& c,
              const matmul_epilogue<Out>& epilogue, float alpha, float beta) {
     if (c.rows == 0 || c.cols == 0) return;
     if (alpha == 0) a.cols = 0;
-    if (a.cols == 0) alpha = 0;  // an infinite one would make NaN of the empty sum
+    if (a.cols == 0) alpha = 0;  // an infinite alpha would turn the empty sum into NaN
     const std::int64_t down = kernels::divide_up(c.rows, block_m);
     const std::int64_t across = kernels::divide_up(c.cols, block_n);
     const std::int64_t blocks = down * across;
-    // Allocated here: no exception may leave a parallel region.
+    // Allocated here because no exception may leave a parallel region.
     std::vector<workspace> workspaces(
         static_cast<std::size_t>(std::min<std::int64_t>(omp_get_max_threads(), blocks)));
 #pragma omp parallel for schedule(dynamic) num_threads(static_cast <int>(workspaces.size()))

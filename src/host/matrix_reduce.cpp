@@ -12,9 +12,9 @@
 namespace heddle::host {
 namespace {
 
-/// Rows that one thread reduces side by side. Fixed, so that the result does not depend on the threads.
+/// How many rows a thread reduces side by side. It is fixed so that the result does not depend on the thread count.
 constexpr std::int64_t chunk = 256;
-/// Fewer elements are done sooner than threads are started.
+/// Fewer elements run on one thread: starting threads would take longer.
 constexpr std::int64_t elements_to_share = 1 << 16;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -24,7 +24,7 @@ struct plus {
     double operator()(double a, double b) const { return a + b; }
 };
 
-/// A NaN in `b` is taken, and one in `a` stays, for no comparison with it holds.
+/// NaN if either is NaN: a NaN in `b` is returned, and every comparison with a NaN in `a` is false.
 struct smaller {
     static constexpr double identity = infinity;
     double operator()(double a, double b) const { return b < a || b != b ? b : a; }
@@ -34,7 +34,7 @@ struct larger {
     double operator()(double a, double b) const { return b > a || b != b ? b : a; }
 };
 
-/// body(first, count) for chunks of rows.
+/// Calls body(first, count) for each chunk of rows.
 template <class T, class Body>
 void for_each_chunk(const matrix_view<const T>& x, Body body) {
     const std::int64_t chunks = kernels::divide_up(x.rows, chunk);
@@ -42,8 +42,8 @@ void for_each_chunk(const matrix_view<const T>& x, Body body) {
     for (std::int64_t c = 0; c < chunks; ++c) body(c * chunk, std::min(chunk, x.rows - c * chunk));
 }
 
-/// body(i, j, element) for all elements of `count` rows from `first` on, each row's in order; in the order of
-/// memory.
+/// Calls body(i, j, element) for all elements of `count` rows from `first` on, in the order of memory. The elements
+/// of each row come in order.
 template <class T, class Body>
 void for_each_element(const matrix_view<const T>& x, std::int64_t first, std::int64_t count, Body body) {
     const T* data = x.data + first * x.row_stride;
@@ -65,7 +65,7 @@ void combine(const matrix_view<const T>& x, std::int64_t first, std::int64_t cou
                      [=](std::int64_t i, std::int64_t, double e) { totals[i] = Operation{}(totals[i], e); });
 }
 
-/// Double holds the elements of all types, and their sums to 29 bits more than float.
+/// Sums are in double, which holds elements of all types exactly and has 29 bits more than float.
 template <class Operation, class T, class Result>
 void reduce(const matrix_view<const T>& x, const vector_view<Result>& y, std::int64_t divisor) {
     for_each_chunk(x, [&](std::int64_t first, std::int64_t count) {
@@ -92,7 +92,7 @@ void find_largest(const matrix_view<const T>& x, const vector_view<std::int64_t>
     });
 }
 
-/// Two passes: the mean, then the squared distances from it.
+/// Takes two passes: the mean, then the squared distances from it.
 template <class T>
 void variance(const matrix_view<const T>& x, const vector_view<float>& y, std::int64_t divisor) {
     for_each_chunk(x, [&](std::int64_t first, std::int64_t count) {

@@ -8,7 +8,7 @@
 namespace heddle::host {
 namespace {
 
-/// Fewer elements are done sooner than threads are started.
+/// Fewer elements run on one thread: starting threads would take longer.
 constexpr std::int64_t elements_to_share = 16384;
 
 template <class T>
@@ -30,8 +30,8 @@ double infinite_beyond_float(double value) {
                : value;
 }
 
-/// Sums are kept in double: a row of any length is as accurate as one of a few elements. Those that float cannot hold
-/// are infinite, as they are on the device.
+/// Sums are in double, so that a long row is as accurate as a short one. Sums beyond float's range become infinite, as
+/// on the device.
 template <bool centred, class T>
 void normalize(row_of<const T> x, const vector_view<const T>& gamma, const vector_view<const T>& beta,
                row_of<T> y, std::int64_t cols, float epsilon) {

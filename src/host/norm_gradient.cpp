@@ -10,7 +10,7 @@
 namespace heddle::host {
 namespace {
 
-/// Fewer elements are done sooner than threads are started.
+/// Fewer elements run on one thread: starting threads would take longer.
 constexpr std::int64_t elements_to_share = 16384;
 
 struct statistics {
@@ -53,9 +53,9 @@ statistics statistics_of(const operands<T>& a, std::int64_t row, float epsilon) 
 }
 
 template <bool centred, class T>
-void row_gradient(const operands<T>& a, std::int64_t row, const statistics& of) {
+void row_gradient(const operands<T>& a, std::int64_t row, const statistics& s) {
     const auto cols = static_cast<double>(a.x.cols);
-    const auto z = [&](std::int64_t col) { return (a.x_at(row, col) - of.mean) * of.scale; };
+    const auto z = [&](std::int64_t col) { return (a.x_at(row, col) - s.mean) * s.scale; };
     double sum = 0, scaled = 0;
     for (std::int64_t col = 0; col < a.x.cols; ++col) {
         const double g = a.g_at(row, col);
@@ -64,13 +64,13 @@ void row_gradient(const operands<T>& a, std::int64_t row, const statistics& of) 
     }
     const double mean_of_g = centred ? sum / cols : 0;
     for (std::int64_t col = 0; col < a.x.cols; ++col) {
-        const double gradient = (a.g_at(row, col) - mean_of_g - z(col) * (scaled / cols)) * of.scale;
+        const double gradient = (a.g_at(row, col) - mean_of_g - z(col) * (scaled / cols)) * s.scale;
         a.dx.data[row * a.dx.row_stride + col * a.dx.col_stride] =
             static_cast<T>(static_cast<float>(gradient));
     }
 }
 
-/// Down all rows, for some columns at a time: neighbours in memory are read together.
+/// Sums down all rows, several neighbouring columns at a time, so that reads are contiguous.
 template <class T>
 void column_sums(const operands<T>& a, const std::vector<statistics>& rows, const vector_view<T>& dgamma,
                  const vector_view<T>& dbeta) {

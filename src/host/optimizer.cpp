@@ -8,7 +8,7 @@
 namespace heddle::host {
 namespace {
 
-/// Fewer elements are done sooner than threads are started.
+/// Fewer elements run on one thread: starting threads would take longer.
 constexpr std::int64_t elements_to_share = 16384;
 
 template <class Options>
@@ -17,7 +17,7 @@ float learning_rate_of(const Options& options) {
                                                    : *options.device_learning_rate;
 }
 
-/// What gradients are multiplied by. A NaN is not above 1, and so stays.
+/// The factor of all gradients. A NaN clip is not above 1, so the factor becomes NaN.
 template <class Options>
 float gradient_factor(const Options& options) {
     const auto scale = static_cast<float>(options.gradient_scale);
@@ -26,7 +26,7 @@ float gradient_factor(const Options& options) {
     return scale * (clip > 1 ? 1.0f : clip);
 }
 
-/// update(p, i, weight, gradient) of each element: the new weight.
+/// Stores the new weight, update(p, i, weight, gradient), for each element.
 template <class T, class Gradient, class Update>
 void each_element(std::span<const parameter<T, Gradient>> parameters, float factor, Update update) {
     for (const auto& p : parameters) {

@@ -9,7 +9,7 @@
 namespace heddle::host {
 namespace {
 
-/// function(where it is in planes, where in a tensor) of each element; rows of all images run in parallel.
+/// Calls function(offset in planes, offset in the tensor) for each element. Rows of all images run in parallel.
 template <class P, class T, class Function>
 void for_each_element(const P& planes, const T& pixels, const Function& function) {
     const std::int64_t rows = pixels.count * pixels.height;

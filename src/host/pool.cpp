@@ -16,7 +16,7 @@
 namespace heddle::host {
 namespace {
 
-/// NaN stays.
+/// NaN if either is NaN.
 double larger(double a, double b) {
     return a > b || std::isnan(a) ? a : b;
 }
@@ -25,7 +25,7 @@ struct place {
     std::int64_t image, y, x;
 };
 
-/// All channels of one output pixel. In double, a sum of very many does not stand still.
+/// Computes all channels of one output pixel. Sums are in double: in float, a large sum would lose small terms.
 template <class T>
 void compute_pixel(const tensor_view<const T>& input, const tensor_view<T>& output,
                    const pool_options& options, const place& at, std::vector<double>& results) {
@@ -63,7 +63,7 @@ void pool(tensor_view<const std::type_identity_t<T>> input, tensor_view<T> outpu
     detail::validated_pool<T>("host::pool", input, output, options);
     if (output.count == 0 || output.channels == 0) return;
     const std::int64_t rows = output.count * output.height;
-    // Allocated here: no exception may leave a parallel region.
+    // Allocated here because no exception may leave a parallel region.
     std::vector<std::vector<double>> results(
         static_cast<std::size_t>(std::min<std::int64_t>(omp_get_max_threads(), rows)),
         std::vector<double>(static_cast<std::size_t>(output.channels)));

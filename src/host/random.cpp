@@ -18,7 +18,7 @@ namespace {
 
 using detail::operand, detail::random_call, detail::random_operation;
 
-/// Elements a thread takes at a time.
+/// Elements that a thread takes at a time.
 constexpr std::int64_t chunk = 16384;
 
 using words = std::array<std::uint32_t, 4>;
@@ -45,7 +45,7 @@ constexpr words block_of(words c, std::uint64_t key) {
     return c;
 }
 
-// The known answers of its authors' library, Random123.
+// The known answers of Random123, the library of Philox's authors.
 constexpr std::uint32_t ones = 0xffffffff;
 static_assert(block_of({}, 0) == words{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8});
 static_assert(block_of({ones, ones, ones, ones}, ~std::uint64_t{0}) ==
@@ -57,11 +57,11 @@ std::uint64_t start_of(const philox& generator) {
     return generator.offset + (generator.device_offset != nullptr ? *generator.device_offset : 0);
 }
 
-std::uint64_t joined(std::uint32_t low, std::uint32_t high) {
+std::uint64_t word_pair(std::uint32_t low, std::uint32_t high) {
     return std::uint64_t{high} << 32 | low;
 }
 
-/// The sine and cosine of pi a, |a| <= 1, to a double's digits relative to themselves.
+/// The sine and cosine of pi a for |a| <= 1, each with double's relative accuracy.
 std::array<double, 2> sine_and_cosine_of_pi(double a) {
     const double quarters = std::nearbyint(2 * a);
     const double angle = std::numbers::pi * (a - quarters / 2);
@@ -78,7 +78,7 @@ std::array<double, 2> sine_and_cosine_of_pi(double a) {
     }
 }
 
-/// Box and Muller's pair of v in (0, 1] and a in [-1, 1].
+/// The Box-Muller pair for v in (0, 1] and a in [-1, 1].
 std::array<double, 2> normal_pair(double v, double a) {
     const double r = std::sqrt(-2 * std::log(v));
     const auto [sine, cosine] = sine_and_cosine_of_pi(a);
@@ -91,7 +91,7 @@ matrix_view<T> typed(const operand& o) {
     return {static_cast<T*>(data), rows, cols, row_stride, col_stride};
 }
 
-/// `draw` makes `size` numbers of a block; finish(number, x) makes the element, x being the input where there is one.
+/// `draw` turns a block of words into `size` numbers. finish(number, x) makes an element; x is the input's, if any.
 template <class T, int size, class Draw, class Finish>
 void for_each_element(const random_call& call, std::span<const operand> operands, Draw draw, Finish finish) {
     const matrix_view<const T> x = typed<T>(operands.front());
@@ -128,8 +128,8 @@ void draw_uniform(const random_call& call, std::span<const operand> operands) {
         call, operands,
         [](const words& w) {
             if constexpr (size == 2)
-                return std::array{static_cast<double>(joined(w[0], w[1]) >> 11) * 0x1p-53,
-                                  static_cast<double>(joined(w[2], w[3]) >> 11) * 0x1p-53};
+                return std::array{static_cast<double>(word_pair(w[0], w[1]) >> 11) * 0x1p-53,
+                                  static_cast<double>(word_pair(w[2], w[3]) >> 11) * 0x1p-53};
             else
                 return std::array{
                     static_cast<float>(w[0] >> 8) * 0x1p-24f, static_cast<float>(w[1] >> 8) * 0x1p-24f,
@@ -148,10 +148,10 @@ void draw_normal(const random_call& call, std::span<const operand> operands) {
         [](const words& w) {
             if constexpr (size == 2) {
                 return normal_pair(
-                    static_cast<double>((joined(w[0], w[1]) >> 11) + 1) * 0x1p-53,
-                    static_cast<double>(static_cast<std::int64_t>(joined(w[2], w[3]))) * 0x1p-63);
+                    static_cast<double>((word_pair(w[0], w[1]) >> 11) + 1) * 0x1p-53,
+                    static_cast<double>(static_cast<std::int64_t>(word_pair(w[2], w[3]))) * 0x1p-63);
             } else {
-                // Rounded as on the GPU, and exact from there on.
+                // The arguments round as on the GPU. The pair is computed in double.
                 const auto pair = [](std::uint32_t v, std::uint32_t a) {
                     return normal_pair(std::fma(static_cast<float>(v), 0x1p-32f, 0x1p-33f),
                                        static_cast<float>(static_cast<std::int32_t>(a)) * 0x1p-31f);

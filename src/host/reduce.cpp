@@ -15,20 +15,20 @@
 namespace heddle::host {
 namespace {
 
-/// Elements that one thread reduces at a time. Fixed, so that the result does not depend on the threads.
+/// How many elements a thread reduces at a time. It is fixed so that the result does not depend on the thread count.
 constexpr std::int64_t chunk = 4096;
-/// Fewer are done sooner than threads are started.
+/// Fewer chunks run on one thread: starting threads would take longer.
 constexpr std::int64_t chunks_to_share = 16;
-/// Independent accumulators: enough for the widest vectors and the latency of an addition.
+/// Independent accumulators. They fill the widest vectors and hide the latency of an addition.
 constexpr std::int64_t lanes = 32;
 static_assert(chunk % lanes == 0);
 
 template <class T>
 constexpr bool is_16_bit_float = std::is_same_v<T, half> || std::is_same_v<T, bfloat16>;
 
-/// An element as it is computed with. The conversion of half is written out, exact and without branches, for
-/// the vectoriser: exponent and mantissa move to float's places and are scaled from half's bias to float's;
-/// what was infinite or NaN gets float's largest exponent.
+/// An element in the type of the computation. The conversion of half is written without branches, so it vectorises.
+/// Exponent and mantissa move to float's positions, and a product changes half's bias to float's. Infinity and NaN get
+/// float's largest exponent. The conversion is exact.
 template <class Result, class T>
 Result widen(const T& x) {
     if constexpr (std::is_same_v<T, half>) {
@@ -52,7 +52,7 @@ struct widened {
     }
 };
 
-/// What elements are compared as.
+/// The type in which elements are compared.
 template <class T>
 using compare_type = std::conditional_t<is_16_bit_float<T>, float, T>;
 
@@ -69,7 +69,7 @@ struct plus {
 
     template <class T>
     T operator()(T a, T b) const {
-        if constexpr (std::is_integral_v<T>)  // wraps, where signed overflow would be undefined
+        if constexpr (std::is_integral_v<T>)  // wraps around: signed overflow would be undefined
             return static_cast<T>(static_cast<std::make_unsigned_t<T>>(a) +
                                   static_cast<std::make_unsigned_t<T>>(b));
         else
@@ -77,8 +77,8 @@ struct plus {
     }
 };
 
-/// A NaN in `b` is taken, and one in `a` stays, for no comparison with it holds. Without branches, for the
-/// vectoriser.
+/// NaN if either is NaN: a NaN in `b` is returned, and every comparison with a NaN in `a` is false. It has no
+/// branches, so that it vectorises.
 struct smaller {
     template <class T>
     static constexpr T identity = largest<T>;
@@ -99,7 +99,7 @@ struct larger {
     }
 };
 
-/// values[0] becomes the combination of all `count` values, neighbours first.
+/// Combines all `count` values pairwise into values[0], neighbours first.
 template <class T, class Operation>
 void combine_pairwise(T* values, std::int64_t count, Operation operation) {
     for (; count > 1; count = (count + 1) / 2) {
@@ -122,7 +122,7 @@ Result reduce_chunk(std::int64_t size, Element element, Operation operation) {
     return accumulators[0];
 }
 
-/// One result a chunk; of no elements, one too.
+/// The result of each chunk. An empty vector has one chunk too.
 template <class Result, class Element, class Operation>
 std::vector<Result> reduce_chunks(std::int64_t size, Element element, Operation operation) {
     const std::int64_t chunks = std::max<std::int64_t>(1, kernels::divide_up(size, chunk));
@@ -143,7 +143,7 @@ Result reduce(std::int64_t size, Element element, Operation operation) {
     return partials[0];
 }
 
-/// The same of see(x[i]); a stride that is known to be 1 vectorises.
+/// Reduces see(x[i]). Contiguous elements have a loop of their own, which vectorises.
 template <class Result, class T, class See, class Operation>
 Result reduce(const vector_view<const T>& x, See see, Operation operation) {
     if (x.stride == 1)
@@ -155,13 +155,13 @@ Result reduce(const vector_view<const T>& x, See see, Operation operation) {
 
 template <class T>
 sum_type<T> magnitude(sum_type<T> x) {
-    if constexpr (std::is_integral_v<T>)  // wraps
+    if constexpr (std::is_integral_v<T>)  // wraps around
         return x < 0 ? static_cast<sum_type<T>>(-static_cast<std::make_unsigned_t<sum_type<T>>>(x)) : x;
     else
         return std::abs(x);
 }
 
-/// The place of the first element that is what `operation` answers of all; NaN is equal to itself here.
+/// The index of the first element that equals the reduction of all. Here NaN equals NaN.
 template <class T, class Operation>
 std::int64_t place(const vector_view<const T>& x, Operation operation) {
     using value = compare_type<T>;
@@ -224,7 +224,7 @@ sum_type<T> dot(vector_view<const T> x, vector_view<const std::type_identity_t<T
     detail::validate_pair("host::dot", x, y);
     using state = sum_type<T>;
     const auto product = [](const T& a, const T& b) {
-        if constexpr (std::is_integral_v<T>)  // wraps
+        if constexpr (std::is_integral_v<T>)  // wraps around
             return static_cast<state>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
         else
             return widen<state>(a) * widen<state>(b);
@@ -255,7 +255,7 @@ sum_type<T> norm2(vector_view<const T> x) {
         return reduce<double>(x, square, plus{});
     };
     const double squares = squares_over(1);
-    // What underflowed is then far below what did not.
+    // In this range, squares that underflowed do not change the sum.
     const bool is_in_range = squares > 0x1p-900 && squares <= std::numeric_limits<double>::max();
     if (!std::is_same_v<T, double> || is_in_range) return static_cast<sum_type<T>>(std::sqrt(squares));
 

@@ -10,21 +10,21 @@
 namespace heddle::host {
 namespace {
 
-/// Elements that one thread scans at a time. Fixed, so that the result does not depend on the threads.
+/// How many elements a thread scans at a time. It is fixed so that the result does not depend on the thread count.
 constexpr std::int64_t chunk = 1024;
-/// Fewer are done sooner than threads are started.
+/// Fewer chunks run on one thread: starting threads would take longer.
 constexpr std::int64_t chunks_to_share = 64;
 
 template <class T>
 T plus(T a, T b) {
-    if constexpr (std::is_integral_v<T>)  // wraps, where signed overflow would be undefined
+    if constexpr (std::is_integral_v<T>)  // wraps around: signed overflow would be undefined
         return static_cast<T>(static_cast<std::make_unsigned_t<T>>(a) +
                               static_cast<std::make_unsigned_t<T>>(b));
     else
         return a + b;
 }
 
-/// Sums of chunks, their scan, and the scan of each chunk from there.
+/// Sums each chunk, scans the sums, and scans each chunk from its start.
 template <bool is_inclusive, class T>
 void scan(const char* operation, const vector_view<const T>& x, const vector_view<T>& y) {
     detail::validate_scan(operation, x, y);

@@ -15,10 +15,10 @@
 namespace heddle::detail {
 namespace {
 
-/// Sums that are kept at a time: they and a piece of each input fit the first cache.
+/// Sums that are computed at a time. They and a piece of each input fit the first-level cache.
 constexpr std::int64_t block = 1024;
 
-/// To nearest, halves to even; see 2^23's last bit.
+/// Integers round to nearest, halves to even: adding 2^23 leaves the rounded value in the low bits of the mantissa.
 template <class T>
 void store(T& element, float value) {
     if constexpr (std::is_integral_v<T>) {
@@ -29,7 +29,7 @@ void store(T& element, float value) {
     }
 }
 
-// Built for several instruction sets; the loader picks the processor's own.
+// Compiled for several instruction sets. The loader picks the best one for the processor.
 __attribute__((target_clones("avx512f", "fma", "default"))) void add_four(float* sums,
                                                                           const float* const (&values)[4],
                                                                           const float* taps,
@@ -84,19 +84,19 @@ void convolve_on_host(const image_batch_view<const T>& sources, const image_batc
     const auto row_values = static_cast<std::size_t>(width * channels);
     const float border_value = kind == border::constant ? static_cast<float>(static_cast<T>(constant)) : 0.0f;
 
-    // Along x: each row with its borders written out. Along y: whole rows are the inputs.
+    // The pass along x filters each row with its border pixels written out. The pass along y adds whole rows.
     const kernels::separable_filter::intermediate_image between =
         kernels::separable_filter::intermediate_rows(source.height, top, height, radius_y, kind);
     std::vector<float> filtered(static_cast<std::size_t>(between.rows) * row_values);
-    // A row outside of the image, filtered along x.
+    // A row of the border's constant, filtered along x.
     const double sum = std::accumulate(taps_x.begin(), taps_x.end(), 0.0);
     const std::vector<float> border_row(row_values, static_cast<float>(sum * double{border_value}));
-    // Threads are worth starting for a million products or so.
+    // Threads are worth their start from about a million products on.
     const auto products =
         static_cast<double>(filtered.size()) * static_cast<double>(taps_x.size()) +
         static_cast<double>(row_values) * static_cast<double>(height) * static_cast<double>(taps_y.size());
     const std::int64_t threads = products > 2e6 ? std::min<std::int64_t>(omp_get_max_threads(), height) : 1;
-    // Allocated here: no exception may leave a parallel region.
+    // Allocated here because no exception may leave a parallel region.
     std::vector<std::vector<float>> padded_rows(
         static_cast<std::size_t>(threads),
         std::vector<float>(static_cast<std::size_t>((width + 2 * radius_x) * channels)));

@@ -9,10 +9,10 @@
 namespace heddle::host {
 namespace {
 
-/// Fewer elements are done sooner than threads are started.
+/// Fewer elements run on one thread: starting threads would take longer.
 constexpr std::int64_t elements_to_share = 16384;
 
-/// x - largest, of which equal infinities make 0 and no NaN.
+/// x - largest, but 0 instead of NaN for equal infinities.
 float difference(float x, float largest) {
     return x == largest ? 0.0f : x - largest;
 }

@@ -10,7 +10,7 @@ using lanes = float __attribute__((vector_size(strip_n * sizeof(float))));
 
 }  // namespace
 
-// Built for several instruction sets; the loader picks the processor's own.
+// Compiled for several instruction sets. The loader picks the best one for the processor.
 __attribute__((target_clones("avx512f", "fma", "default"))) void multiply_strips(float* sums, const float* a,
                                                                                  const float* b,
                                                                                  std::int64_t k) {

@@ -11,13 +11,13 @@
 namespace heddle::detail {
 namespace {
 
-/// Elements along a tile's side: a tile's rows and columns stay in the first-level cache.
+/// Elements along a tile's side. The rows and columns of a tile fit the first-level cache.
 constexpr std::int64_t tile = 32;
 
 }  // namespace
 
-/// The caller's elements are of another type than Word: they are moved as bytes, which the compiler makes one
-/// load and one store.
+/// The caller's elements have another type than Word, so they are copied as bytes. The compiler makes one load and one
+/// store of each copy.
 template <class Word>
 void transpose(matrix_view<const Word> source, matrix_view<Word> destination) {
     validate_transpose("host::transpose", source, destination);

@@ -17,7 +17,7 @@
 #include <span>
 #include <type_traits>
 
-// separable_convolution and box_blur are done by the blur's rungs.
+// separable_convolution and box_blur run on the blur's rungs.
 
 namespace heddle {
 namespace {
@@ -25,7 +25,7 @@ namespace {
 namespace blur = kernels::separable_filter;
 constexpr auto automatic = gaussian_blur_algorithm::automatic;
 
-/// Takes valid arguments, and images that are not empty.
+/// The arguments must be valid, and the images not empty.
 template <class T>
 blur::filter_facts facts_of(const char* operation, const image_batch_view<const T>& source,
                             const image_batch_view<T>& destination, const window_radius& radius,
@@ -43,7 +43,7 @@ std::int64_t workspace_bytes(const char* operation, blur::filter_facts facts, cu
         scratch_bytes(detail::blur_rungs<T>().choose(operation, automatic, facts, device).plan));
 }
 
-/// Takes valid arguments.
+/// The arguments must be valid.
 template <class T>
 void convolve(const char* operation, const image_batch_view<const T>& source,
               const image_batch_view<T>& destination, const blur::taps& taps_x, const blur::taps& taps_y,
@@ -71,7 +71,7 @@ blur::taps taps_of(std::span<const float> weights) {
     return taps;
 }
 
-/// For radii of which there is no table, too.
+/// The taps of a box. Radii that are too large for a table have none.
 blur::taps box_taps(std::int64_t radius) {
     blur::taps taps;
     taps.radius = static_cast<int>(radius);
@@ -85,7 +85,7 @@ blur::taps box_taps(std::int64_t radius) {
 
 std::int64_t image_filter_workspace_bytes(const image_filter_problem& problem, const device_traits& device) {
     constexpr const char* operation = "image_filter_workspace_bytes";
-    // All rungs that need a workspace keep an image between two passes in it, wherever images lie.
+    // Every rung that needs a workspace keeps the image between two passes in it. Its size depends on no stride.
     const tensor_layout images{.count = problem.images,
                                .height = problem.height,
                                .width = problem.width,

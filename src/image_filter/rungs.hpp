@@ -21,7 +21,7 @@ inline void add_facts(facts& to, const kernels::image_filter::problem& p) {
 template <class T>
 rung_table<stencil_rung<T>> stencil_rungs();
 
-/// What all filters ask of their arguments, whichever device runs them.
+/// All checks that need no device.
 template <class From, class To>
 void validate_call(const char* operation, const image_batch_view<const From>& source,
                    const image_batch_view<To>& destination, const image_filter_options& options) {

@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <span>
 
-/// What heddle's filters and their CPU siblings ask of their arguments.
+/// Checks of the arguments of image filters, on the GPU and the CPU.
 namespace heddle::detail {
 
 inline constexpr std::size_t max_taps = 2 * kernels::separable_filter::taps::table_radius + 1;

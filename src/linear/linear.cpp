@@ -29,7 +29,7 @@ bool has_elements(const matrix_view<T>& m) {
     return m.rows != 0 && m.cols != 0;
 }
 
-/// All that linear_gradient() asks for, with the memory of its operands or without.
+/// All checks of a call of linear_gradient(), with the memory of its operands or without.
 template <class T>
 void validate_call(const char* operation, const matrix_view<const T>& x, const matrix_view<const T>& weights,
                    const matrix_view<const T>& gradient, const matrix_view<T>& dx,
@@ -41,7 +41,7 @@ void validate_call(const char* operation, const matrix_view<const T>& x, const m
                                      have_elements);
 }
 
-/// The problem of a valid call.
+/// The problem of a call whose arguments are valid.
 template <class T>
 linear_gradient_problem describe(const matrix_view<const T>& weights, const matrix_view<const T>& gradient,
                                  const matrix_view<T>& dx, const linear_gradient_options& options) {
@@ -50,7 +50,7 @@ linear_gradient_problem describe(const matrix_view<const T>& weights, const matr
             .has_derivative = options.activation_of_x != matmul_activation::none};
 }
 
-/// The workspace with which all three are computed the fastest. `fused` takes none.
+/// The workspace with which dx, dweights and dbias are computed the fastest. `fused` takes none for dx.
 template <class T>
 std::int64_t workspace_bytes(linear_gradient_algorithm rung, const linear_gradient_problem& problem,
                              const matrix_view<const T>& x, const matrix_view<const T>& gradient,
@@ -157,7 +157,7 @@ void linear_gradient(matrix_view<const std::type_identity_t<T>> x,
     const linear_gradient_problem problem = describe(weights, gradient, dx, options);
     const auto rungs = detail::linear_gradient_rungs<T>();
     const auto asked = rungs.choose(operation, options.algorithm, problem, device.traits());
-    // Sums of nothing have no tiles.
+    // Empty sums have no tiles, so `fused` cannot compute them.
     const auto [rung, plan] = gradient.cols > 0 ? asked
                                                 : rungs.choose(operation, linear_gradient_algorithm::separate,
                                                                problem, device.traits());

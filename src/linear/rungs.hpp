@@ -9,8 +9,8 @@
 
 namespace heddle::detail {
 
-/// dx = (gradient weights) * f'(x), f' the derivative of an activation of which x is the result; none has no derivative. dx
-/// has at least one element, and is apart from all others.
+/// dx = (gradient weights) * f'(x), where f' is the derivative of an activation with the result x. For `none` f' is 1.
+/// dx has at least one element, and overlaps no other operand.
 template <class T>
 struct derivative_arguments {
     matrix_view<const T> gradient;
@@ -18,10 +18,10 @@ struct derivative_arguments {
     matrix_view<const T> x;
     matrix_view<T> dx;
     matmul_activation activation;
-    matmul_options options;  ///< of the product
+    matmul_options options;  ///< options of the product
 };
 
-/// That of the product, where its kernel has the derivative; else the product is a call of its own.
+/// The product's plan if its kernel applies the derivative. Otherwise the product is a separate call.
 struct linear_gradient_plan {
     kernels::matmul::plan product{};
 };

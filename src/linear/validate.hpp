@@ -8,7 +8,7 @@
 
 namespace heddle::detail {
 
-/// A matrix of the shape that others give it.
+/// Checks that a matrix has the shape that other operands require.
 template <class T>
 void validate_of_shape(const char* operation, const char* name, const matrix_view<T>& m, std::int64_t rows,
                        const char* rows_name, std::int64_t cols, const char* cols_name) {
@@ -22,7 +22,7 @@ void validate_layer(const char* operation, const matrix_view<const T>& x,
     require(weights.cols == x.cols, operation, {"weights", "cols"}, weights.cols, "{} (x.cols)", x.cols);
 }
 
-/// What heddle::linear and its CPU sibling ask of their arguments; without elements, what counts without their memory.
+/// Checks the arguments of linear() on the GPU or the CPU; without elements, all but their memory.
 template <class T>
 void validate_linear(const char* operation, const matrix_view<const T>& x,
                      const matrix_view<const T>& weights, const vector_view<const T>& bias,
@@ -42,13 +42,13 @@ void validate_linear(const char* operation, const matrix_view<const T>& x,
     validate_disjoint(operation, "y", y, "bias", bias);
 }
 
-/// Whether the derivative of an activation follows from its result.
+/// Whether the derivative of an activation can be computed from its result.
 constexpr bool has_derivative_of_result(matmul_activation activation) {
     using enum matmul_activation;
     return activation == none || activation == relu || activation == sigmoid || activation == tanh;
 }
 
-/// What heddle::linear_gradient and its CPU sibling ask of theirs, with elements or without.
+/// Checks the arguments of linear_gradient() on the GPU or the CPU; without elements, all but their memory.
 template <class T>
 void validate_linear_gradient(const char* operation, const matrix_view<const T>& x,
                               const matrix_view<const T>& weights, const matrix_view<const T>& gradient,

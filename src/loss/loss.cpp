@@ -14,10 +14,10 @@ using kernels::loss::label_hits_plan;
 using kernels::loss::mean_squared_error_arguments;
 using kernels::loss::plan_label_hits;
 
-/// No label, as all of these fit 32 bits.
+/// Stands for no label. Labels have 32 bits, so none has this value.
 constexpr std::int64_t no_label = std::numeric_limits<std::int64_t>::min();
 
-/// Whatever strides a gradient has that is not wanted.
+/// The problem of a call. A gradient that is not wanted has no layout, whatever its strides.
 template <class T>
 loss_problem described(const matrix_layout& x, const matrix_layout& target, const matrix_view<T>& gradient) {
     return {x, target, detail::is_given(gradient) ? layout_of(gradient) : matrix_layout{}};

@@ -8,7 +8,7 @@
 
 namespace heddle::detail {
 
-/// A vector of one element a row.
+/// Checks a vector with one element per row.
 template <class T>
 void validate_of_rows(const char* operation, const char* name, const vector_view<T>& v, std::int64_t rows,
                       const char* rows_name) {
@@ -29,7 +29,7 @@ void validate_logits(const char* operation, const matrix_view<const T>& logits,
     validate_elementwise(operation, operands, sizeof(T), zero_strides::refused, have_elements);
 }
 
-/// What heddle::cross_entropy and its CPU sibling ask of their arguments.
+/// Checks the arguments of cross_entropy() on the GPU or the CPU.
 template <class T>
 void validate_cross_entropy(const char* operation, const matrix_view<const T>& logits,
                             const vector_view<const std::int32_t>& labels, const vector_view<float>& loss,
@@ -63,7 +63,7 @@ void validate_prediction(const char* operation, const matrix_view<const T>& pred
     validate_elementwise(operation, operands, sizeof(T), zero_strides::refused, have_elements);
 }
 
-/// What heddle::mean_squared_error and its CPU sibling ask of theirs.
+/// Checks the arguments of mean_squared_error() on the GPU or the CPU.
 template <class T>
 void validate_mean_squared_error(const char* operation, const matrix_view<const T>& prediction,
                                  const matrix_view<const T>& target, const vector_view<float>& loss,
@@ -77,7 +77,7 @@ void validate_mean_squared_error(const char* operation, const matrix_view<const 
     validate_disjoint(operation, "loss", loss, "gradient", gradient);
 }
 
-/// What heddle::label_hits and its CPU sibling ask of theirs.
+/// Checks the arguments of label_hits() on the GPU or the CPU.
 template <class T>
 void validate_label_hits(const char* operation, const matrix_view<const T>& scores,
                          const vector_view<const std::int32_t>& labels,

@@ -12,7 +12,7 @@
 namespace heddle {
 namespace {
 
-/// One product of a list.
+/// One product of a list, with its plan.
 template <class In, class Out>
 struct described_product {
     kernels::matmul::product<In, Out> product;
@@ -20,18 +20,18 @@ struct described_product {
     detail::planned_matmul<In, Out> planned{};
 };
 
-/// Whether there is a kernel of groups for the types.
+/// Whether a kernel for groups of products is compiled for these types.
 template <class In, class Out>
 constexpr bool have_groups =
     HEDDLE_COMPILED_FOR_90 != 0 && std::is_same_v<In, Out> && !std::is_same_v<In, float>;
 
-/// A list: the first `alone` take a launch each, the others go in groups.
+/// A list of products. The first `alone` have a launch each; the others are launched in groups.
 template <class In, class Out>
 struct planned_list {
     std::vector<described_product<In, Out>> products;
     std::size_t alone;
 };
-/// One memory serves all, one after another.
+/// The products with a launch each use the same memory in turn.
 template <class In, class Out>
 std::int64_t scratch_bytes(const planned_list<In, Out>& list) {
     std::int64_t bytes = 0;
@@ -58,8 +58,8 @@ std::vector<kernels::matmul::product_facts> problems_of(const Products& products
     return problems;
 }
 
-/// How many of the first products, in the order of falling k, take a launch each: none, all, or those of which one tile
-/// would take longer than the whole product does where it has the device to itself.
+/// How many of the products, sorted by falling k, should have a launch each: none, all, or the first with a long k.
+/// k is long if a product alone takes less time than one of its tiles in a group.
 template <class Products>
 std::size_t count_alone(const Products& products, const device_traits& device) {
     const double launch_us = kernels::matmul::launch_us(device);
@@ -83,7 +83,7 @@ std::size_t count_alone(const Products& products, const device_traits& device) {
     return some_us < none_us ? long_ones : 0;
 }
 
-/// In as many launches as it takes.
+/// Launches the products in groups of at most max_grouped.
 template <class T>
 void launch_groups(std::span<described_product<T, T>> products, const device_traits& device,
                    cudaStream_t stream) {

@@ -9,7 +9,7 @@
 
 #include <optional>
 
-/// The way of a call, which products alone, in batches and in lists share: described, planned, launched.
+/// The steps of a call: a product is described, planned and launched. Single products, batches and lists share them.
 namespace heddle::detail {
 
 using kernels::matmul::batch_strides, kernels::matmul::product;
@@ -38,9 +38,9 @@ kernels::frame::epilogue<Out> described(const matmul_epilogue<Out>& e) {
     return result;
 }
 
-/// A batch that shares B, and in which the rows of A, and those of C, are all one stride apart, is one product of all rows.
+/// Makes a batch one product of all rows, if its products share B and all rows of A and of C have one stride each.
 template <class In, class Out>
-product<In, Out> joined(const product<In, Out>& p) {
+product<In, Out> as_one_product(const product<In, Out>& p) {
     const batch_strides& batch = p.batch;
     const std::int64_t rows = p.c.rows, a_step = rows == 1 ? batch.a : p.a.row_stride,
                        c_step = rows == 1 ? batch.c : p.c.row_stride;
@@ -57,8 +57,8 @@ product<In, Out> joined(const product<In, Out>& p) {
     return result;
 }
 
-/// The product as kernels take it. Where nothing is multiplied or nothing counts, k is 0: then neither A and B nor an infinite
-/// alpha are read.
+/// The product as kernels take it. Where alpha is 0, k becomes 0, so kernels read neither A nor B. Where k is 0, alpha
+/// becomes 0, as an infinite one would make NaN.
 template <class In, class Out>
 product<In, Out> described(matrix_view<const In> a, matrix_view<const In> b, matrix_view<Out> c,
                            const matmul_epilogue<Out>& epilogue, const batch_strides& batch,
@@ -66,10 +66,10 @@ product<In, Out> described(matrix_view<const In> a, matrix_view<const In> b, mat
     if (options.alpha == 0) a.cols = b.rows = 0;
     product<In, Out> result{a, b, c, a.cols == 0 ? 0 : options.alpha, options.beta};
     result.epilogue = described(epilogue);
-    if (batch.count != 1) result.batch = batch;  // else the only matrix has none after it
+    if (batch.count != 1) result.batch = batch;  // strides of a batch of one are ignored
     const product<In, Out> by_rows = is_row_major(c) ? result : transposed(result);
     const bool is_automatic = options.algorithm == matmul_algorithm::automatic && options.kernel.empty();
-    return is_automatic ? joined(by_rows) : by_rows;
+    return is_automatic ? as_one_product(by_rows) : by_rows;
 }
 
 template <class In, class Out>
@@ -89,7 +89,7 @@ matmul_problem problem_of(const product<In, Out>& p, const matmul_options& optio
             .precision = options.precision};
 }
 
-/// All checks that need no device. Nothing where there is nothing to do.
+/// The product of a call, after all checks that need no device. Empty if there is nothing to compute.
 template <class In, class Out>
 std::optional<product<In, Out>> checked(matrix_view<const In> a, matrix_view<const In> b, matrix_view<Out> c,
                                         const matmul_epilogue<Out>& epilogue, const batch_strides& batch,
@@ -109,7 +109,7 @@ std::optional<product<In, Out>> checked(matrix_view<const In> a, matrix_view<con
     return described<In, Out>(a, b, c, epilogue, batch, options);
 }
 
-/// The product that the rung's launch takes: of copies, and turned, where the plan says so.
+/// The product that the rung's launch takes. If the plan says so, it reads copies of the operands or is transposed.
 template <class In, class Out>
 product<In, Out> arranged(const product<In, Out>& p, const kernels::matmul::plan& plan, cudaStream_t stream) {
     product<In, Out> result = p;
@@ -124,7 +124,7 @@ void launch(const planned_matmul<In, Out>& planned, const product<In, Out>& p, c
     planned.rung->launch(planned.plan, arranged(p, planned.plan, stream), stream);
 }
 
-/// Plans and launches a product that is valid.
+/// Plans and launches a valid product.
 template <class In, class Out>
 void run(product<In, Out> product, cuda::stream_ref stream, const matmul_options& options) {
     const stream_device device(stream);

@@ -54,7 +54,7 @@ std::optional<kernels::matmul::function_call<In, Out>> prepare_matmul(
     auto product = checked<In, Out>(a, b, c, epilogue, {}, options);
     constexpr bool is_float = std::is_same_v<In, float>;
     constexpr matmul_algorithm of_any = is_float ? warp_tiled : wmma, of_hopper = is_float ? tf32 : fused;
-    // The kernels that are compiled with a function.
+    // The kernels that can be compiled with a function.
     const std::string_view of_any_name = to_string(of_any), kernel = options.kernel;
     constexpr std::string_view of_hopper_name =
         is_float ? kernels::matmul::tf32_with_function[0].name : "fused";
@@ -78,10 +78,10 @@ std::optional<kernels::matmul::function_call<In, Out>> prepare_matmul(
     bool by_warpgroups = false;
     const auto plan_function = [&](bool has_scratch) -> kernels::matmul::plan {
         matmul_problem problem = problem_of(*product, options);
-        // How large a workspace has to be with a function, nobody can ask: one that is given holds what is planned without.
+        // No call tells the workspace size of a product with a function, so a caller's workspace is not planned with.
         problem.has_scratch = has_scratch && options.workspace.empty();
-        problem.result = problem.operands;  // the kernel is compiled for the types that the user has
-        if constexpr (is_float) problem.has_scratch = false;  // nobody shares its tiles
+        problem.result = problem.operands;  // the user's .cu file compiles the kernel for its own types
+        if constexpr (is_float) problem.has_scratch = false;  // with a function, blocks share no tile
         const bool fits = can_run(of_hopper, problem, device.traits(), by_hopper.kernel);
         if (asked == of_hopper && !fits)
             throw unsupported(why_not(of_hopper, problem, device.traits(), by_hopper.kernel) +

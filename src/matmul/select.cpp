@@ -15,7 +15,7 @@ namespace {
 
 using kernels::matmul::product_facts;
 
-/// What does not depend on the type beside float or not.
+/// The tables for questions whose answer depends only on whether the operands are float.
 detail::rung_table<detail::matmul_rung<float, float>> float_rungs() {
     return detail::matmul_rungs<float, float>();
 }
@@ -36,7 +36,7 @@ bool is_empty(const matmul_problem& p) {
     return p.c.rows == 0 || p.c.cols == 0 || p.a.cols == 0 || p.batches == 0;
 }
 
-/// Where nothing is multiplied, no scratch memory is needed.
+/// An empty product needs no scratch memory, so its facts allow every rung.
 product_facts facts_of(matmul_problem problem) {
     problem.has_scratch |= is_empty(problem);
     return product_facts(problem);
@@ -47,7 +47,7 @@ std::string why_no_kernel(matmul_algorithm algorithm, element_type operands, std
                           kernel.empty() ? to_string(algorithm) : kernel, detail::name_of(operands));
 }
 
-/// Knows the kernels of either type: whether there is one for the operands, another check says.
+/// Accepts the kernels of all types. require_kernel() checks that there is one for the operands' type.
 void validate_algorithm(const char* operation, const detail::argument_name& name, matmul_algorithm algorithm,
                         const detail::argument_name& kernel_name, std::string_view kernel) {
     detail::require(to_string(algorithm) != "unknown", operation, name, static_cast<int>(algorithm),
@@ -180,7 +180,7 @@ template <class In, class Out>
 planned_matmul<In, Out> plan_matmul(const matmul_problem& problem, const device_traits& device,
                                     const matmul_options& options) {
     validate_problem("matmul", problem, device);
-    if (problem.a.cols == 0) {  // nothing is multiplied, whatever rung was asked for
+    if (problem.a.cols == 0) {  // beta * C and the epilogue remain: `scale` computes them for every rung
         static constexpr matmul_rung<In, Out> scale{matmul_algorithm::naive,
                                                     "scale",
                                                     any_problem,

@@ -28,7 +28,7 @@
 namespace heddle {
 namespace {
 
-/// The first line of a file: what its choices count for.
+/// The first line of a file. The file's choices hold only for these versions.
 std::string header() {
     int runtime = 0, driver = 0;
     check(cudaRuntimeGetVersion(&runtime));
@@ -43,7 +43,7 @@ struct line {
     std::string_view kernel;  ///< one of matmul_kernels()
 };
 
-/// key | kernel
+/// Reads "key|kernel".
 std::optional<line> parsed(std::string_view text) {
     const auto end = text.rfind(separator);
     if (end == text.npos || end == 0) return std::nullopt;
@@ -53,7 +53,7 @@ std::optional<line> parsed(std::string_view text) {
     return std::nullopt;
 }
 
-/// What the time of a product depends on, of one operand: how it lies.
+/// How an operand lies, as far as a product's time depends on it.
 template <class T>
 std::string_view order_of(const matrix_view<T>& m) {
     namespace layout = kernels::matmul;
@@ -125,7 +125,7 @@ void matmul_tuner::save() const {
         for (const auto& [key, kernel] : choices_) text += detail::format("{}{}{}\n", key, separator, kernel);
     }
     std::filesystem::path temporary = file_;
-    temporary += detail::format(".{:08x}", std::random_device{}());  // others may be saving, too
+    temporary += detail::format(".{:08x}", std::random_device{}());  // other processes may be saving too
     std::ofstream out(temporary);
     out << text;
     out.close();
@@ -147,7 +147,7 @@ matmul_options matmul_tuner::choose(matrix_view<const std::type_identity_t<In>> 
         type_name<In>, type_name<Out>, c.rows, c.cols, a.cols, order_of(a), order_of(b), order_of(c),
         options.alpha == 0 ? 0 : 1, options.beta == 0 ? 0 : 1, workspace_of(options), is_default ? "" : " ",
         is_default ? "" : to_string(options.precision));
-    // A file may name another type's.
+    // A file may name a kernel for another type.
     const auto is_of_type = [kernels = matmul_kernels(element_type_of<In>)](std::string_view kernel) {
         return std::ranges::find(kernels, kernel) != kernels.end();
     };
@@ -161,7 +161,7 @@ matmul_options matmul_tuner::choose(matrix_view<const std::type_identity_t<In>> 
             return result;
         }
     }
-    matmul<Out, In>(a, b, c, stream, options);  // throws where the arguments are wrong
+    matmul<Out, In>(a, b, c, stream, options);  // throws if the arguments are invalid
     std::string_view best;
     double best_seconds = std::numeric_limits<double>::infinity();
     const device_traits& device = traits_of(device_of(stream));
@@ -183,7 +183,7 @@ matmul_options matmul_tuner::choose(matrix_view<const std::type_identity_t<In>> 
         }
     }
     const std::lock_guard lock(mutex_);
-    std::string_view& kept = choices_[key];  // what another thread found meanwhile stays
+    std::string_view& kept = choices_[key];  // another thread's choice is kept
     if (!is_of_type(kept)) kept = best;
     result.kernel = kept;
     return result;

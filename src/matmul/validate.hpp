@@ -20,7 +20,7 @@ inline void validate_precision(const char* operation, const argument_name& name,
             "an enumerator of precision");
 }
 
-/// What problems of products and of convolutions say of their elements.
+/// Checks the element types of a product's or a convolution's problem.
 template <class Problem>
 void validate_types(const char* operation, const Problem& p) {
     require(p.operands == element_type::f32 || p.operands == element_type::f16 ||
@@ -31,7 +31,7 @@ void validate_types(const char* operation, const Problem& p) {
     validate_precision(operation, {"problem", "precision"}, p.precision);
 }
 
-/// Elements from the first of a valid matrix to behind its last.
+/// Elements from the first to the last of a valid matrix, with the gaps between them.
 template <class T>
 constexpr std::int64_t span_of(const matrix_view<T>& m) {
     if (m.rows == 0 || m.cols == 0) return 0;
@@ -39,7 +39,7 @@ constexpr std::int64_t span_of(const matrix_view<T>& m) {
            1;
 }
 
-/// A batch of none has no elements: then its matrices have a shape alone.
+/// Checks a batch. Without matrices it needs no pointer.
 template <class T>
 void validate(const char* operation, const char* name, const batch_view<T>& batch) {
     require(batch.count >= 0, operation, {name, "count"}, batch.count, "zero or more");
@@ -49,7 +49,7 @@ void validate(const char* operation, const char* name, const batch_view<T>& batc
     if (batch.count > 0) validate(operation, name, batch.first);
 }
 
-/// What heddle::matmul and its CPU sibling ask of their arguments, which have elements unless they are of a batch of none.
+/// Checks the operands of matmul() on the GPU or the CPU. Those of an empty batch have no elements.
 template <class In, class Out>
 void validate_matmul(const char* operation, const matrix_view<const In>& a, const matrix_view<const In>& b,
                      const matrix_view<Out>& c, bool have_elements = true) {
@@ -66,7 +66,7 @@ void validate_matmul(const char* operation, const matrix_view<const In>& a, cons
             "one apart from it");
 }
 
-/// A bias that is not given is empty.
+/// Checks a bias. An empty one was not given.
 template <class T>
 void validate_bias(const char* name, const vector_view<const T>& bias, std::int64_t size,
                    const footprint& c) {

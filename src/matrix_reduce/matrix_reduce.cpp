@@ -14,7 +14,7 @@ using namespace kernels::matrix_reduce;
 
 static_assert(max_tickets * sizeof(unsigned) == detail::workspace_ticket_bytes);
 
-/// Reduces the rows of x; `given` names it in errors as the caller gave it.
+/// Reduces the rows of x, which is `given` or its transpose. Errors describe `given`, the caller's matrix.
 template <class Operation, class T>
 void run(const char* operation, const matrix_view<const T>& given, const matrix_view<const T>& x,
          const vector_view<result_type<Operation, T>>& y, std::int64_t divisor, cuda::stream_ref stream,

@@ -4,8 +4,8 @@
 
 namespace heddle::detail {
 
-/// What the reductions of a matrix and their CPU siblings ask of their arguments. `x` is the matrix whose rows
-/// are reduced: `given`, or its transpose.
+/// Checks the arguments of a reduction of rows or columns, on the GPU or the CPU. `x` is the matrix whose rows are
+/// reduced: `given` or its transpose.
 template <class Result, class T>
 void validate_matrix_reduction(const char* operation, const matrix_view<const T>& given,
                                const matrix_view<const T>& x, const vector_view<Result>& y) {

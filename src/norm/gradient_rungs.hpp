@@ -11,7 +11,7 @@ template <class T>
 using norm_gradient_rung = rung<norm_gradient_algorithm, kernels::norm::gradient_facts,
                                 kernels::norm::gradient_plan, kernels::norm::gradient_arguments<T>>;
 
-/// The rungs of the gradient of layer_norm, where `centred`, or of rms_norm.
+/// The rungs of the gradient of layer_norm (`centred`) or of rms_norm.
 template <bool centred, class T>
 rung_table<norm_gradient_rung<T>> norm_gradient_rungs();
 

@@ -11,7 +11,7 @@ template <class T>
 using norm_rung =
     rung<norm_algorithm, kernels::norm::norm_facts, kernels::norm::plan, kernels::norm::arguments<T>>;
 
-/// The rungs of layer_norm, where `centred`, or of rms_norm.
+/// The rungs of layer_norm (`centred`) or of rms_norm.
 template <bool centred, class T>
 rung_table<norm_rung<T>> norm_rungs();
 

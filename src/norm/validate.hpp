@@ -6,7 +6,7 @@
 
 namespace heddle::detail {
 
-/// gamma or beta: one element a column, or none at all.
+/// Checks gamma or beta, which has one element per column or none at all.
 template <class T>
 void validate_parameter(const char* operation, const char* name, const vector_view<const T>& v,
                         const matrix_view<T>& y, bool have_elements) {
@@ -17,7 +17,7 @@ void validate_parameter(const char* operation, const char* name, const vector_vi
             "a view that overlaps a parameter", "memory apart from {}", name);
 }
 
-/// What heddle::layer_norm, heddle::rms_norm and their CPU siblings ask of their arguments.
+/// Checks the arguments of layer_norm() or rms_norm(), on the GPU or the CPU.
 template <class T>
 void validate_norm(const char* operation, const matrix_view<const T>& x, const vector_view<const T>& gamma,
                    const vector_view<const T>& beta, const matrix_view<T>& y, float epsilon,

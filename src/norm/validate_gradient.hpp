@@ -6,7 +6,7 @@
 
 namespace heddle::detail {
 
-/// dy or dx: of the shape of x.
+/// Checks dy or dx, which must have the shape of x.
 template <class Element, class T>
 void validate_gradient_matrix(const char* operation, const char* name, const matrix_view<Element>& m,
                               const matrix_view<const T>& x, bool have_elements) {
@@ -15,7 +15,7 @@ void validate_gradient_matrix(const char* operation, const char* name, const mat
     validate(operation, name, m, have_elements);
 }
 
-/// gamma, dgamma or dbeta: one element a column, or none at all.
+/// Checks gamma, dgamma or dbeta, which has one element per column or none at all.
 template <class Element, class T>
 void validate_gradient_parameter(const char* operation, const char* name, const vector_view<Element>& v,
                                  const matrix_view<const T>& x, bool have_elements) {
@@ -29,7 +29,7 @@ bool is_same(const matrix_view<T>& a, const matrix_view<const T>& b) {
            (a.cols <= 1 || a.col_stride == b.col_stride);
 }
 
-/// What the norms' gradients and their CPU siblings ask of their arguments. Outputs without elements are not wanted.
+/// Checks the arguments of a norm's gradient, on the GPU or the CPU. Outputs without elements are not wanted.
 template <class T>
 void validate_norm_gradient(const char* operation, const matrix_view<const T>& x,
                             const vector_view<const T>& gamma, const matrix_view<const T>& dy,
@@ -45,8 +45,8 @@ void validate_norm_gradient(const char* operation, const matrix_view<const T>& x
     validate_gradient_parameter(operation, "dbeta", dbeta, x, have_elements);
     if (!have_elements) return;
 
-    const auto require_apart = [&](const char* output, const auto& of, const char* name, const auto& other) {
-        require(!overlap(footprint_of(of), footprint_of(other)), operation, output,
+    const auto require_apart = [&](const char* output, const auto& y, const char* name, const auto& other) {
+        require(!overlap(footprint_of(y), footprint_of(other)), operation, output,
                 "a view that overlaps another", "memory apart from {}", name);
     };
     if (wants_dx) {

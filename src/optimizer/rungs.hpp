@@ -13,7 +13,7 @@ using optimizer_rung = rung<optimizer_algorithm, optimizer_problem, kernels::opt
 template <class Rule, class T, class Gradient>
 rung_table<optimizer_rung<Rule, T, Gradient>> optimizer_rungs();
 
-/// What the pure functions ask of a problem.
+/// Checks the arguments of functions that take a problem and a device.
 void validate_optimizer_problem(const char* operation, const optimizer_problem& problem,
                                 const device_traits& device);
 

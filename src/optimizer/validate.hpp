@@ -8,10 +8,10 @@
 #include <cstdint>
 #include <span>
 
-/// What heddle's optimizers and their CPU siblings ask of their arguments.
+/// Checks of the arguments of optimizers, on the GPU and the CPU.
 namespace heddle::detail {
 
-/// One of a parameter's arrays. A null name: there is none.
+/// One of a parameter's arrays. Without an array the name is null.
 struct parameter_array {
     const char* name;
     footprint memory;
@@ -28,7 +28,7 @@ parameter_array checked_array(const char* operation, const char* name, T* data, 
     return {name, footprint_of(data, count, {})};
 }
 
-/// A count whose bytes fit 63 bits.
+/// Checks a parameter's count. Its bytes must fit 63 bits.
 inline void validate_count(const char* operation, std::int64_t count) {
     require(count >= 0, operation, {"parameters", "count"}, count, "zero or more");
     require(count <= max_problem_elements, operation, {"parameters", "count"}, count, "at most {}",
@@ -83,7 +83,7 @@ void validate_scalar_pointer(const char* operation, const char* name, const Numb
             "a multiple of {} bytes", alignof(Number));
 }
 
-/// What all optimizers have.
+/// Checks the options that all optimizers share.
 template <class Options>
 void validate_options(const char* operation, const Options& options) {
     validate_number(operation, "learning_rate", options.learning_rate);
@@ -114,7 +114,7 @@ inline void validate_adam(const char* operation, const adam_options& options) {
             "one or more");
 }
 
-/// Where a number goes that a launch of no parameter writes.
+/// Checks the pointer to a number that is written even without parameters.
 template <class Number>
 void validate_number_pointer(const char* operation, const char* name, const Number* data) {
     require(data != nullptr, operation, name, "null", "a pointer to a number");

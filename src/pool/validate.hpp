@@ -6,27 +6,27 @@
 #include <cstdint>
 #include <limits>
 
-/// What heddle::pool, its CPU sibling and functions of a problem ask of their arguments.
+/// Checks of the arguments of heddle::pool, heddle::host::pool and the functions of a pool_problem.
 namespace heddle::detail {
 
-/// Shapes and strides. `of` is the argument that mode and geometry are members of.
-inline void validate_pool_shapes(const char* operation, const char* of, const pool_problem& p) {
+/// Checks shapes and strides. `argument` is the name of the argument that contains mode and geometry.
+inline void validate_pool_shapes(const char* operation, const char* argument, const pool_problem& p) {
     constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
     const pool_geometry& g = p.geometry;
     validate_layout(operation, {"input", p.input});
     validate_layout(operation, {"output", p.output});
-    require(pool_mode::max <= p.mode && p.mode <= pool_mode::padded_average, operation, {of, "mode"},
+    require(pool_mode::max <= p.mode && p.mode <= pool_mode::padded_average, operation, {argument, "mode"},
             static_cast<int>(p.mode), "an enumerator of pool_mode");
     for (const extent& each : {extent{"geometry.window.y", g.window.y}, {"geometry.window.x", g.window.x}})
-        require(each.value >= 1 && each.value <= most, operation, {of, each.name}, each.value, "1 to {}",
-                most);
-    validate_geometry(operation, of, {.stride = g.stride, .padding = g.padding});
+        require(each.value >= 1 && each.value <= most, operation, {argument, each.name}, each.value,
+                "1 to {}", most);
+    validate_geometry(operation, argument, {.stride = g.stride, .padding = g.padding});
     const std::int64_t height = pool_output_height(p.input.height, g),
                        width = pool_output_width(p.input.width, g);
-    require(height >= 1, operation, {of, "geometry.window.y"}, g.window.y,
+    require(height >= 1, operation, {argument, "geometry.window.y"}, g.window.y,
             "a window that fits the {} of the padded input",
             p.input.height + g.padding.top + g.padding.bottom);
-    require(width >= 1, operation, {of, "geometry.window.x"}, g.window.x,
+    require(width >= 1, operation, {argument, "geometry.window.x"}, g.window.x,
             "a window that fits the {} of the padded input",
             p.input.width + g.padding.left + g.padding.right);
     const auto require_equal = [&](const char* member, std::int64_t value, const char* expected_name,
@@ -39,7 +39,7 @@ inline void validate_pool_shapes(const char* operation, const char* of, const po
     require_equal("channels", p.output.channels, "input.channels", p.input.channels);
 }
 
-/// All that is asked of tensors; where they have no elements, of their shapes alone.
+/// The problem of a call, after all checks; without elements, after those of layouts and options alone.
 template <class T>
 pool_problem validated_pool(const char* operation, const tensor_view<const T>& input,
                             const tensor_view<T>& output, const pool_options& options,

@@ -15,7 +15,7 @@ inline void add_facts(facts& to, const kernels::random::random_facts& p) {
             fact("is_crossed", p.is_crossed, false)});
 }
 
-/// The rungs of all that is drawn element by element.
+/// The rungs of all operations that draw element by element.
 rung_table<random_rung> random_rungs();
 
 }  // namespace heddle::detail

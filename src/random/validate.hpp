@@ -12,7 +12,7 @@
 #include <span>
 #include <type_traits>
 
-/// What heddle's random numbers and their CPU siblings ask of their arguments, and what both make of the scalars.
+/// Checks of the arguments of random numbers on the GPU and the CPU, and the values that both derive from scalars.
 namespace heddle::detail {
 
 inline std::size_t size_of(random_type type) {
@@ -31,7 +31,7 @@ inline std::size_t size_of(random_type type) {
     return 0;
 }
 
-/// `output` as validate() left it.
+/// Checks the generator's pointer. `output` must have passed validate().
 template <class T>
 void validate_generator(const char* operation, const philox& generator, const char* name,
                         const matrix_view<T>& output) {
@@ -44,7 +44,7 @@ void validate_generator(const char* operation, const philox& generator, const ch
             "memory apart from {}", name);
 }
 
-/// All operands, and where the sequence is.
+/// Checks all operands and the generator.
 template <class T>
 void validate_operands_as(const random_call& call) {
     validate_elementwise(call.name, call.operands, sizeof(T));
@@ -54,7 +54,7 @@ void validate_operands_as(const random_call& call) {
                        matrix_view<T>{static_cast<T*>(data), rows, cols, row_stride, col_stride});
 }
 
-/// T's smallest number that is not less than `low`, and its largest less than `high`.
+/// The smallest number of type T that is at least `low`, and the largest that is less than `high`.
 template <class T>
 struct numbers_in {
     using compute = compute_type<T>;
@@ -72,7 +72,7 @@ struct numbers_in {
     }
 
   private:
-    /// The number of 16 bits that comes after a finite one, or before it.
+    /// The 16-bit number after a finite one, or before it.
     static T next(T x, bool is_up) {
         const auto bits = std::bit_cast<std::uint16_t>(x);
         constexpr std::uint16_t sign = 0x8000;
@@ -82,7 +82,7 @@ struct numbers_in {
     }
 };
 
-/// low + u * width, u in [0, 1), within [least, most].
+/// Draws are low + u * width with u in [0, 1), limited to [least, most].
 struct uniform_range {
     double width, least, most;
 };
@@ -115,13 +115,13 @@ inline void validate_normal(const char* operation, double mean, double deviation
             "a finite number, zero or more");
 }
 
-/// p * 2^32 to the nearest integer: what words are below with probability p.
+/// p * 2^32, rounded to an integer. A random word is below it with probability p.
 inline std::uint64_t validated_threshold(const char* operation, double p) {
     require(p >= 0 && p <= 1, operation, "p", p, "0 to 1");
     return static_cast<std::uint64_t>(std::nearbyint(p * 0x1p32));
 }
 
-/// What dropout multiplies by what it keeps. Where p is 1 it keeps nothing.
+/// The factor of the elements that dropout keeps. For p = 1 it keeps none.
 inline double dropout_scale(double p) {
     return p < 1 ? 1 / (1 - p) : 1;
 }
@@ -134,7 +134,7 @@ inline void validate_permutation(const char* operation, const vector_view<std::i
     validate_generator(operation, generator, "y", matrix_view<std::int32_t>{y.data, y.size, 1, y.stride});
 }
 
-/// Calls visitor.operator()<T>() for the type of a call.
+/// Calls visitor.operator()<T>(), where T is the type that `type` names.
 template <class Visitor>
 void visit_type(random_type type, Visitor visitor) {
     switch (type) {

@@ -21,7 +21,7 @@ reduce_problem described(const vector_view<const T>& x, const vector_view<const 
     return {layout_of(x), y.size > 0 ? layout_of(y) : vector_layout{}, detail::has_scratch(options)};
 }
 
-/// y is dot's alone.
+/// Only dot has y; it is empty for other operations.
 template <class Operation, class T>
 void run(reduce_operation which, vector_view<const T> x, vector_view<const T> y,
          kernel::result_type<Operation, T>* result, cuda::stream_ref stream, const reduce_options& options) {

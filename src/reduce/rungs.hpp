@@ -19,7 +19,7 @@ inline void add_facts(facts& to, const kernels::reduce::reduce_facts& p) {
 template <class Operation, class T>
 rung_table<reduce_rung<Operation, T>> reduce_rungs();
 
-/// @throws invalid_argument  not an enumerator
+/// @throws invalid_argument  the algorithm is not an enumerator
 /// @throws unsupported       the operation does not have the rung
 void require_rung(reduce_operation operation, reduce_algorithm algorithm);
 

@@ -4,7 +4,7 @@
 
 namespace heddle::detail {
 
-/// The operands of a dot product.
+/// Checks the operands of a dot product.
 template <class T>
 void validate_pair(const char* operation, const vector_view<const T>& x, const vector_view<const T>& y,
                    bool have_elements = true) {
@@ -13,7 +13,7 @@ void validate_pair(const char* operation, const vector_view<const T>& x, const v
     require(y.size == x.size, operation, {"y", "size"}, y.size, "{} (x.size)", x.size);
 }
 
-/// The scalar that a reduction of x, of that name, writes; it may lie between two elements of x.
+/// Checks the scalar that a reduction of x writes. It may lie between two elements of x. `name` is x's name in errors.
 template <class Result, class T>
 void validate_result(const char* operation, const Result* result, const char* name,
                      const vector_view<const T>& x) {

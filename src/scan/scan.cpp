@@ -9,7 +9,7 @@
 namespace heddle {
 namespace {
 
-/// All that is asked of vectors; where they have no elements, of their sizes and strides alone.
+/// The problem of a call, after all checks; without elements, after those of sizes and strides alone.
 template <class T>
 scan_problem validated(const char* operation, const vector_view<const T>& x, const vector_view<T>& y,
                        const scan_options& options, bool have_elements = true) {

@@ -4,7 +4,7 @@
 
 namespace heddle::detail {
 
-/// What the scans and their CPU siblings ask of their arguments.
+/// Checks the arguments of a scan, on the GPU or the CPU.
 template <class T>
 void validate_scan(const char* operation, const vector_view<const T>& x, const vector_view<T>& y,
                    bool have_elements = true) {

@@ -8,7 +8,7 @@
 namespace heddle {
 namespace {
 
-/// All that is asked of matrices; where they have no elements, of their shapes and strides alone.
+/// The problem of a call, after all checks; without elements, after those of shapes and strides alone.
 template <class T>
 softmax_gradient_problem validated(const char* operation, const kernels::softmax::gradient_arguments<T>& a,
                                    bool have_elements = true) {

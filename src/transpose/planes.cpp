@@ -16,7 +16,7 @@ namespace {
 
 using detail::word_of;
 
-/// Strides that nothing uses become those of dense tensors.
+/// Replaces the strides of dimensions with one element by those of a dense tensor.
 template <class View>
 View normalised(View view, std::int64_t row, std::int64_t image) {
     if (view.height == 1) view.row_stride = row;
@@ -24,7 +24,7 @@ View normalised(View view, std::int64_t row, std::int64_t image) {
     return view;
 }
 
-/// The largest power of two, up to 16, that divides the address of each line, each `steps` from another.
+/// The largest power of two, up to 16, that divides the address of every line. Lines are multiples of `steps` apart.
 template <class T>
 int alignment_of(const T* data, std::initializer_list<std::int64_t> steps) {
     auto bits = reinterpret_cast<std::uintptr_t>(data);
@@ -32,7 +32,7 @@ int alignment_of(const T* data, std::initializer_list<std::int64_t> steps) {
     return kernels::common_alignment(bits);
 }
 
-/// One matrix of a batch, and from it to the next: a line for each channel, or for each pixel.
+/// A batch's source or destination. `line` and `next` are the strides of lines and of matrices, in elements.
 template <class T>
 struct side {
     T* data;
@@ -40,7 +40,7 @@ struct side {
     std::int64_t next;
 };
 
-/// destination(j, i) = source(i, j) for each of a batch of matrices of rows x cols.
+/// to(j, i) = from(i, j) for each matrix of a batch. Those of `from` have rows x cols elements.
 template <class T>
 void transpose_all(std::int64_t count, std::int64_t rows, std::int64_t cols, const side<const T>& from,
                    const side<T>& to, const device_traits& device, cudaStream_t stream) {
@@ -58,8 +58,8 @@ void transpose_all(std::int64_t count, std::int64_t rows, std::int64_t cols, con
                                            {count, from.next, to.next}, stream);
 }
 
-/// function(count, pixels, offset of planes, of a tensor, next of planes, of a tensor): batches of matrices of channels x
-/// pixels. Pixels of whole images lie at one stride where rows have no gaps between them.
+/// Splits the images into batches of matrices of channels x pixels. A matrix is a whole image if rows have no gaps,
+/// else a row. Calls function(count, pixels, planes offset, tensor offset, planes stride, tensor stride) per batch.
 template <class P, class T, class Function>
 void for_each_batch(const P& planes, const T& pixels, const Function& function) {
     const std::int64_t height = pixels.height, width = pixels.width, count = pixels.count;

@@ -8,7 +8,7 @@
 namespace heddle {
 namespace {
 
-/// All that is asked of matrices; where they have no elements, of their shapes and strides alone.
+/// The problem of a call, after all checks; without elements, after those of shapes and strides alone.
 template <class Word>
 transpose_problem validated(const char* operation, const matrix_view<const Word>& source,
                             const matrix_view<Word>& destination, bool have_elements = true) {

@@ -4,7 +4,7 @@
 
 namespace heddle::detail {
 
-/// What heddle::transpose and its CPU sibling ask of their arguments.
+/// Checks the arguments of transpose() on the GPU or the CPU.
 template <class T>
 void validate_transpose(const char* operation, const matrix_view<const T>& source,
                         const matrix_view<T>& destination, bool have_elements = true) {

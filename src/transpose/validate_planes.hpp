@@ -5,10 +5,10 @@
 
 #include <cstdint>
 
-/// What heddle::to_nhwc, to_nchw and their CPU siblings ask of their arguments.
+/// Checks of the arguments of to_nhwc() and to_nchw(), on the GPU and the CPU.
 namespace heddle::detail {
 
-/// Its rows in the place of pixels, its planes in the place of rows.
+/// A tensor whose pixels are the planes' rows and whose rows are the planes.
 template <class T>
 tensor_view<T> as_tensor(const planes_view<T>& p) {
     return {p.data, p.count, p.channels, p.height, p.width, p.row_stride, p.channel_stride, p.image_stride};
