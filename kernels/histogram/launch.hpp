@@ -13,7 +13,7 @@
 
 namespace heddle::kernels::histogram {
 
-/// Equal parts of [lower, upper); scale is bins / (upper - lower). Bytes need none of it.
+/// Bins are equal parts of [lower, upper); scale is bins / (upper - lower). Byte elements do not use it.
 struct range {
     float lower = 0;
     float upper = 0;
@@ -29,26 +29,26 @@ struct arguments {
     histogram::range range;
 };
 
-/// How a rung does a problem.
+/// How a rung computes a problem.
 struct plan {
     launch_extents blocks{1};
     launch_extents threads{1};
     std::size_t shared_bytes = 0;
-    // For vectorized alone.
-    int columns = 1;           ///< counts of each bin
+    // Only vectorized uses these.
+    int columns = 1;           ///< counters per bin
     int head = 0;              ///< elements before the first packet
-    std::int64_t packets = 0;  ///< of 16 bytes
+    std::int64_t packets = 0;  ///< whole packets of 16 bytes
 };
 
 /// Pure. These take any problem.
 plan plan_naive(const histogram_facts& problem, const device_traits& device);
 plan plan_cached(const histogram_facts& problem, const device_traits& device);
-/// Needs bins of at most histogram_max_shared_bins.
+/// Needs at most histogram_max_shared_bins bins.
 plan plan_shared_memory(const histogram_facts& problem, const device_traits& device);
-/// Needs bins of at most histogram_max_shared_bins, and stride 1.
+/// Needs at most histogram_max_shared_bins bins, and stride 1.
 plan plan_vectorized(const histogram_facts& problem, const device_traits& device);
 
-/// These count by the rung's plan for these arguments.
+/// These count the elements. The plan is the rung's for these arguments.
 template <class T>
 void launch_naive(const plan& plan, const arguments<T>& arguments, cudaStream_t stream);
 template <class T>
