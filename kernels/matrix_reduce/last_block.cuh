@@ -8,9 +8,9 @@
 
 namespace heddle::kernels::matrix_reduce {
 
-/// There are `count` rows (or strips of them), each shared by `sharers` blocks; those numbered i, i + max_tickets, ...
-/// have one ticket. Says whether this block of row `number` is the last to draw its ticket: then it sees
-/// the partials of all of them. The ticket is zero again after the last. All threads of the block call this.
+/// There are `count` rows (or strips of rows), each shared by `sharers` blocks. Rows i, i + max_tickets, ... have one
+/// ticket. Returns whether this block of row `number` is the last to draw its ticket: then it sees the partials
+/// of all these rows. The last draw sets the ticket back to zero. All threads of the block call this.
 __device__ inline bool is_last_block(unsigned* tickets, unsigned number, unsigned count, unsigned sharers,
                                      partials_left left) {
     const unsigned ticket = number % max_tickets;
