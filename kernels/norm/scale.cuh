@@ -4,7 +4,7 @@
 
 namespace heddle::kernels::norm {
 
-/// An element of gamma or beta, or what stands for it where there is none.
+/// An element of gamma or beta, or `otherwise` where the vector is empty.
 template <class T>
 __device__ float parameter(const vector_view<const T>& v, std::int64_t col, float otherwise) {
     return v.size > 0 ? static_cast<float>(v.data[col * v.stride]) : otherwise;
