@@ -2,8 +2,8 @@
 //
 //   x -> bins[0 .. n-1] of the block, by atomic additions in its SM -> counts, one addition a bin and block
 //
-// It takes any stride, and as many bins as 48 KB hold. Two things limit it: lanes of a warp that meet in a bin or
-// in a bank take turns, and every element needs a load instruction.
+// It takes any stride, and as many bins as 48 KB hold. But lanes of a warp that meet in a bin or in a bank take
+// turns, and every element needs a load instruction.
 
 #include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/atomic.cuh"

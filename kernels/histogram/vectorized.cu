@@ -5,7 +5,7 @@
 //            bin 1    bank 0   bank 1         bank 31
 //            ...
 //
-// Whatever the data, the 32 additions of a warp go to 32 banks: data of one value takes no longer than random
+// The 32 additions of a warp go to 32 banks whatever the data is: data of one value takes no longer than random
 // data. Only warps of one block meet, and they take turns anyway. With more bins there is room for fewer
 // columns, and lanes of one column may meet. At the end a thread adds up the counts of a bin and adds the sum to
 // global memory. Each thread starts at another column.

@@ -3,7 +3,7 @@
 //   lane l:  elements l, l + 32, ...   m' = max(m, x),  s' = s exp(m - m') + exp(x - m'): whenever a larger
 //   warp:    (m, s) + (m', s')         element comes, the sum so far is brought up to it
 //
-// A warp's loads of a row-major matrix lie side by side, and two of the three passes are left (Milakov and Gimelshein,
+// A warp's loads of a row-major matrix lie side by side. Two of the three passes are left (Milakov and Gimelshein,
 // "Online normalizer calculation for softmax", 2018). There is no barrier, and a block has several rows, so that few
 // classes keep it busy. Its limits are a load instruction for every element, each waiting for the one before it, two
 // reads, and idle SMs where rows are few. It takes any strides.

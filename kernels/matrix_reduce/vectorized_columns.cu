@@ -7,7 +7,7 @@
 //   range 1    p p p p ... p p p   warp 0
 //
 // Here "row" is a row in memory: what launch.hpp calls a row of x is a column here. A thread keeps one state for each
-// column of its packet and walks down the rows with eight loads in flight (four of 16-bit types, whose eight columns need
+// column of its packet. It walks down the rows with eight loads in flight (four of 16-bit types, whose eight columns need
 // the registers). Shuffles combine the lanes of one column, and shared memory the warps. Ranges leave one partial per
 // column. The last block that draws a ticket combines them in the order of the ranges, in the same launch. Packets need
 // columns at 16-byte boundaries in every row; else a thread takes one column. A last packet that is not full is read

@@ -65,8 +65,8 @@ __device__ row_sums sums_of(const Share& part, const float (&x)[gradient_limits:
     return sums;
 }
 
-/// Adds the sums `from` of one warp to a row's, whose mean is known. The last warps of a cluster may have no elements:
-/// the square of their distance from the row's mean could overflow, so the distance counts as 0.
+/// Adds the sums `from` of one warp to a row's, whose mean is known. The last warps of a cluster may have no elements.
+/// Their distance from the row's mean counts as 0, because its square could overflow.
 template <bool centred>
 __device__ void add(row_sums& sums, const float4& from, float count) {
     const float distance = centred && count > 0 ? from.x - sums.mean : 0.0f;

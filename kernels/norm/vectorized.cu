@@ -8,7 +8,7 @@
 //
 // Rows are read in packets of 16 bytes, or element by element where addresses or row lengths are no multiples of that.
 // Each warp computes the mean of its elements, then the squares of their deviations, both from registers. A row needs
-// only one exchange of (count, mean, squares): the squares about the warps' means and the spread of these means give
+// only one exchange of (count, mean, squares). The squares about the warps' means and the spread of these means give
 // the squares about the row's mean (Chan, Golub and LeVeque, "Updating formulae and a pairwise algorithm for computing
 // sample variances", 1979). So no large sums are subtracted. Clusters need compute capability 9.0; elsewhere rows
 // beyond 16384 are read twice. The elements of a row must lie side by side. The limit is DRAM.
