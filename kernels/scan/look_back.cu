@@ -7,8 +7,8 @@
 //
 // A tile waits for the sums of the tiles before it, not for their y. Their blocks run already, because blocks draw numbers
 // in the order in which they start. Which sums a tile adds depends on its number alone (ledger.cuh), so the same call
-// gives the same bits. A lane copies its packets to shared memory asynchronously and only the lane itself reads them
-// there: shared memory keeps twice as much under way as registers would. Shuffles scan the rows, so nothing is ever
+// gives the same bits. A lane copies its packets to shared memory asynchronously, and no other lane reads them there.
+// Shared memory keeps twice as much under way as registers would. Shuffles scan the rows, so nothing is ever
 // transposed. The first blocks clear the ledger's entries while their loads are under way. So the workspace may hold
 // anything, except that two counters are zero before and after. It takes any stride and address; README.md says which
 // packets there are. The limit is DRAM, and below some MB the latency of the launch and of the look-back.
@@ -195,8 +195,8 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_sm)
     }
 }
 
-/// The most additions from one element to a sum: to its tile's sum, in the look-back, then of the warps before
-/// and of the elements before in the warp. Those among supergroups come on top.
+/// The most additions from one element to a sum: in its tile, in the look-back, and one each for the warps before
+/// and the elements before in the warp. Those among supergroups come on top.
 template <class Tile, class T>
 constexpr std::int64_t depth_of() {
     return block_depth(Tile::width, Tile::rows, Tile::warps) + ledger<T>::depth + 2;
