@@ -36,8 +36,8 @@ struct batch_view {
 /// without its skinny kernels.
 ///
 /// A rung that needs aligned rows or columns needs them in all matrices. With a workspace, unaligned matrices are all
-/// copied, except matrices of A or of B that overlap. `automatic` runs some batches as one product: those that share B,
-/// with all rows of A and of C one stride apart, or share A, with all columns of B and of C one stride apart.
+/// copied, except matrices of A or of B that overlap. `automatic` runs two kinds of batches as one product.
+/// One shares B, with all rows of A and of C one stride apart. The other shares A, with all columns so in B and C.
 ///
 /// Nothing is done, and no pointer needed, where the counts are 0.
 ///
@@ -71,7 +71,7 @@ struct matmul_operands {
 /// algorithm can run each.
 ///
 /// With `automatic` on compute capability 9.0, one launch does some fifty products. A product takes a launch of its own
-/// where A or B has neither rows nor columns at multiples of 16 bytes, and where k is 0. So does one of long k in a
+/// where k is 0, or where A or B has neither rows nor columns at multiples of 16 bytes. So does one of long k in a
 /// short list, if the whole device is faster for it. So do all products where In is float or Out is not In, with
 /// another algorithm, and on other devices.
 template <class Out, class In = Out>

@@ -1,4 +1,4 @@
-// naive: one thread, one element.
+// naive: one thread per element.
 //
 // Thread i takes element (i / cols, i % cols), so a warp reads 32 neighbours of a row: coalesced already.
 // But each element costs a 64-bit division, a thread has one small load in flight, and every 256 elements need

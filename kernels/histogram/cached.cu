@@ -6,7 +6,7 @@
 //
 // A frequent bin is almost surely nominated, and then costs L2 one addition per block. There are two tables with different
 // hashes, so two bins that collide in one seldom collide in the other. The hash multiplies by an odd number, which spreads
-// neighbouring bins and bins in equal steps alike. Without frequent bins, an element costs two loads from shared memory.
+// neighbouring bins and bins in equal steps alike. Without frequent bins, an element's two shared loads are in vain.
 // It takes any stride and any number of bins. The limit is L2's rate of atomic additions.
 
 #include "kernels/device/launch.hpp"

@@ -35,7 +35,7 @@ struct tile {
     static constexpr int blocks_per_sm = 2;
     static constexpr int unroll = 2;  ///< packets that a thread loads at once
     static constexpr int most_columns = warp_size;
-    static constexpr int columns_bytes = 32 << 10;  ///< at most, where there is more than one column
+    static constexpr int columns_bytes = 32 << 10;  ///< most bytes of counts with several columns
 };
 
 int columns_for(int bins) {

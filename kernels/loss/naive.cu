@@ -1,4 +1,4 @@
-// naive: one thread a row.
+// naive: one thread per row.
 //
 //   cross_entropy:       pass 1: the largest      pass 2: the sum of exponentials      pass 3: read again, write
 //   mean_squared_error:  pass 1: the sum of squares, and write

@@ -1,4 +1,4 @@
-// warp_per_row: one warp a row; the largest element and the sum in one pass.
+// warp_per_row: one warp per row; the largest element and the sum in one pass.
 //
 //   lane l:  elements l, l + 32, ...   m' = max(m, x),  s' = s exp(m - m') + exp(x - m'): whenever a larger
 //   warp:    (m, s) + (m', s')         element comes, the sum so far is brought up to it

@@ -43,7 +43,7 @@ __global__ void __launch_bounds__(tile::threads)
     coalesced_rows(matrix_view<const T> x, vector_view<Result> y, float divisor) {
     const int lane = static_cast<int>(threadIdx.x % warp_size);
     const std::int64_t row = std::int64_t{blockIdx.x} * tile::warps + threadIdx.x / warp_size;
-    if (row >= x.rows) return;  // whole warps
+    if (row >= x.rows) return;  // a whole warp returns
 
     auto total = accumulate<Operation>(x, row, lane, warp_size);
     total = combine_lanes<Operation>(total, warp_size);

@@ -25,10 +25,10 @@ constexpr bool is_across_rows(const Shape& x) {
 
 /// Whether each row begins at a packet boundary; each column, where neighbours lie across rows.
 constexpr bool has_aligned_lines(const matrix_layout& x) {
-    const bool of_columns = is_across_rows(x);
+    const bool is_across = is_across_rows(x);
     return x.offset % packet_bytes == 0 &&
-           ((of_columns ? x.cols : x.rows) <= 1 ||
-            are_packets(of_columns ? x.col_stride : x.row_stride, x.element_bytes));
+           ((is_across ? x.cols : x.rows) <= 1 ||
+            are_packets(is_across ? x.col_stride : x.row_stride, x.element_bytes));
 }
 
 /// The matrix whose rows are reduced, normalised().

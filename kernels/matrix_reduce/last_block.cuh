@@ -14,9 +14,9 @@ namespace heddle::kernels::matrix_reduce {
 __device__ inline bool is_last_block(unsigned* tickets, unsigned number, unsigned count, unsigned sharers,
                                      partials_left left) {
     const unsigned ticket = number % max_tickets;
-    const unsigned of_ticket = (count - ticket + max_tickets - 1) / max_tickets;
+    const unsigned rows_of_ticket = (count - ticket + max_tickets - 1) / max_tickets;
     ptx::sync_threads();
-    return kernels::is_last_block(tickets + ticket, of_ticket * sharers - 1, left);
+    return kernels::is_last_block(tickets + ticket, rows_of_ticket * sharers - 1, left);
 }
 
 }  // namespace heddle::kernels::matrix_reduce

@@ -1,4 +1,4 @@
-// naive: one thread a row.
+// naive: one thread per row.
 //
 //   thread i:  x[i][0], x[i][1], ..., one after another -> y[i]
 //

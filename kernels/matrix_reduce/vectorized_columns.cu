@@ -74,10 +74,10 @@ std::int64_t depth_of(const plan& cut, std::int64_t rows) {
         return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(power))) - 1;
     };
     const int unroll = tile::unroll(cut.width);
-    const std::int64_t of_thread = ceiling(std::min(cut.range, rows), cut.threads / cut.lanes);
+    const std::int64_t rows_of_thread = ceiling(std::min(cut.range, rows), cut.threads / cut.lanes);
     const std::int64_t parts = std::max<std::int64_t>(1, cut.threads / (cut.lanes * cut.width));
     const std::int64_t warps = cut.threads / warp_size;
-    std::int64_t depth = log2(unroll) + of_thread / unroll + unroll - 1 + log2(warp_size / cut.lanes);
+    std::int64_t depth = log2(unroll) + rows_of_thread / unroll + unroll - 1 + log2(warp_size / cut.lanes);
     depth += ceiling(warps, parts) + log2(parts);
     if (cut.sharers > 1) depth += ceiling(cut.sharers, parts) + log2(parts);
     return depth;
@@ -170,7 +170,7 @@ __global__ void __launch_bounds__(Operation::threads, tile::blocks_per_sm)
 
     const int lanes = 1 << shift;
     const int lane = static_cast<int>(threadIdx.x) & (lanes - 1);
-    const int of_strip = lanes * width;
+    const int strip_columns = lanes * width;
     const std::int64_t first = (std::int64_t{blockIdx.x} * lanes + lane) * width;
     const int valid = static_cast<int>(::min(std::int64_t{width}, x.rows - first));
     const int step = static_cast<int>(blockDim.x >> shift);  // a power of two, as threads and lanes are
@@ -204,21 +204,21 @@ __global__ void __launch_bounds__(Operation::threads, tile::blocks_per_sm)
     const int warp = static_cast<int>(threadIdx.x / warp_size);
     if (warp_lane < lanes)
 #pragma unroll
-        for (int e = 0; e < width; ++e) slots[warp * of_strip + lane * width + e] = totals[e];
+        for (int e = 0; e < width; ++e) slots[warp * strip_columns + lane * width + e] = totals[e];
     ptx::sync_threads();
 
     const auto store_result = [&](std::int64_t strip, int column, const state& total) {
-        const std::int64_t number = strip * of_strip + column;
+        const std::int64_t number = strip * strip_columns + column;
         if (number < x.rows) y.data[number * y.stride] = Operation::template finish<Result>(total, divisor);
     };
     // 32 bits suffice for the index: there are few more partials than the device has threads.
     const auto partial = [&](unsigned r, unsigned strip, int column) {
-        return partials + ((r * gridDim.x + strip) * of_strip + column);
+        return partials + ((r * gridDim.x + strip) * strip_columns + column);
     };
     const partials_left left = leave([&] {
         combine_columns<Operation, 2>(
-            slots, of_strip, static_cast<int>(blockDim.x / warp_size),
-            [&](int w, int column) { return slots[w * of_strip + column]; },
+            slots, strip_columns, static_cast<int>(blockDim.x / warp_size),
+            [&](int w, int column) { return slots[w * strip_columns + column]; },
             [&](int column, const state& total) {
                 if (gridDim.y == 1)
                     store_result(blockIdx.x, column, total);
@@ -230,7 +230,7 @@ __global__ void __launch_bounds__(Operation::threads, tile::blocks_per_sm)
 
     for (unsigned strip = blockIdx.x % max_tickets; strip < gridDim.x; strip += max_tickets)
         combine_columns<Operation, 4>(
-            slots, of_strip, static_cast<int>(gridDim.y),
+            slots, strip_columns, static_cast<int>(gridDim.y),
             [&](int r, int column) { return load_partial(partial(static_cast<unsigned>(r), strip, column)); },
             [&](int column, const state& total) { store_result(strip, column, total); });
 }

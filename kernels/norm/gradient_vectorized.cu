@@ -36,11 +36,11 @@ template <class Share, int width>
 __device__ void store_partials(const Share& part, const float (&sums)[tile::elements], float* shared,
                                float* partials, int first, int count) {
     const unsigned thread = threadIdx.y * blockDim.x + threadIdx.x, threads = blockDim.x * blockDim.y;
-    float* const of_group = shared + static_cast<int>(threadIdx.y) * count;
+    float* const group_sums = shared + static_cast<int>(threadIdx.y) * count;
 #pragma unroll
     for (int e = 0; e < tile::elements; ++e)
         if (part.holds(e / width))
-            of_group[(part.first + e / width * part.step) * width + e % width - first] = sums[e];
+            group_sums[(part.first + e / width * part.step) * width + e % width - first] = sums[e];
     ptx::sync_threads();
     for (int col = static_cast<int>(thread); col < count; col += static_cast<int>(threads)) {
         float sum = shared[col];

@@ -15,7 +15,7 @@ __device__ inline float reciprocal_deviation(float squares, float cols, float ep
     return 1.0f / sqrtf(squares / cols + epsilon);
 }
 
-/// The result for x, `scale` being reciprocal_deviation().
+/// The result for x. `scale` is reciprocal_deviation().
 __device__ inline float scaled(float x, float mean, float scale, float gamma, float beta) {
     return (x - mean) * scale * gamma + beta;
 }

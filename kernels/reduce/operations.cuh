@@ -492,14 +492,14 @@ __device__ candidate<unsigned> warp_reduce(candidate<unsigned> best, Operation) 
 template <class Operation, class Value>
 __device__ Value block_extremum(Value value) {
     __shared__ Value of_warp[warp_size];
-    const auto of_lanes = [](Value of_lane) {
-        return __shfl_sync(0xffffffffU, kernels::warp_reduce(of_lane, typename Operation::extremum{}), 0);
+    const auto warp_extremum = [](Value lane_value) {
+        return __shfl_sync(0xffffffffU, kernels::warp_reduce(lane_value, typename Operation::extremum{}), 0);
     };
     const unsigned lane = threadIdx.x % warp_size;
-    value = of_lanes(value);
+    value = warp_extremum(value);
     if (lane == 0) of_warp[threadIdx.x / warp_size] = value;
     ptx::sync_threads();
-    return of_lanes(of_warp[lane < blockDim.x / warp_size ? lane : 0]);
+    return warp_extremum(of_warp[lane < blockDim.x / warp_size ? lane : 0]);
 }
 
 template <class Operation, class T>

@@ -97,7 +97,7 @@ __device__ State combine_in_cluster(Operation operation, State value, ptx::wide_
     });
 }
 
-/// Clusters store their states here, for the cluster that begins last. It is zero before and after.
+/// Clusters store their states here, for the cluster that draws the last ticket. It is zero before and after.
 struct mail {
     ptx::wide_word boxes[single_pass_sharing::clusters];
     unsigned ticket;
@@ -220,21 +220,21 @@ __global__ void __launch_bounds__(tile::threads, ring_tile::blocks_per_sm)
     const std::int64_t rest = tiles * ring_tile::packets + threadIdx.x;
     const bool has_rest = blockIdx.x == gridDim.x - 1 && rest < x.packets();
     const int valid = has_rest ? valid_in_round<ring_tile::unroll>(x, rest, tile::threads) : 0;
-    packet of_rest[ring_tile::unroll];
+    packet rest_packets[ring_tile::unroll];
     if (has_rest)
-        load_round(of_rest, tile::threads, valid, [&](int offset) { return x.load(rest + offset); });
+        load_round(rest_packets, tile::threads, valid, [&](int offset) { return x.load(rest + offset); });
     ptx::sync_threads();
 
-    const auto of_tiles = [&](auto asked) {
+    const auto combine_tiles = [&](auto asked) {
         running<decltype(asked), T, ring_tile::unroll, contiguous<T>> seen(asked, x, tile::threads);
         int round = 0;
         for (std::int64_t t = blockIdx.x; t < tiles; t += gridDim.x, ++round) {
             const int stage = round % ring_tile::stages;
             ptx::wait(&filled[stage], static_cast<unsigned>(round / ring_tile::stages % 2));
             packet loaded[ring_tile::unroll];
-            const packet* const of_thread = ring + stage * ring_tile::packets + threadIdx.x;
+            const packet* const thread_packets = ring + stage * ring_tile::packets + threadIdx.x;
 #pragma unroll
-            for (int u = 0; u < ring_tile::unroll; ++u) loaded[u] = of_thread[u * tile::threads];
+            for (int u = 0; u < ring_tile::unroll; ++u) loaded[u] = thread_packets[u * tile::threads];
             ptx::fence_before_copies();
             ptx::sync_threads();
             if (threadIdx.x == 0) fill(t + std::int64_t{ring_tile::stages} * gridDim.x, stage);
@@ -242,10 +242,10 @@ __global__ void __launch_bounds__(tile::threads, ring_tile::blocks_per_sm)
             if (round % single_pass_sharing::rounds_to_cut == single_pass_sharing::rounds_to_cut - 1)
                 seen.cut();
         }
-        if (has_rest) seen.join(of_rest, rest, valid);
+        if (has_rest) seen.join(rest_packets, rest, valid);
         return edge.joined_to(seen.total(), asked);
     };
-    combine_in_grid(operation, with_operation(operation, of_tiles), x.size(), result, partials, ticket);
+    combine_in_grid(operation, with_operation(operation, combine_tiles), x.size(), result, partials, ticket);
 }
 
 template <class Operation, class T>

@@ -244,9 +244,9 @@ class running<Operation, T, unroll, Source> {
     __device__ void join(const packet (&loaded)[unroll], std::int64_t i, int) { join(loaded, i); }
 
     __device__ void join(const packet (&loaded)[unroll], std::int64_t i) {
-        const auto of_round = Operation::extremum_of(loaded);
-        if (round_ == none || Operation::is_better(of_round, best_)) {
-            best_ = of_round;
+        const auto round_best = Operation::extremum_of(loaded);
+        if (round_ == none || Operation::is_better(round_best, best_)) {
+            best_ = round_best;
             round_ = i;
         }
     }
@@ -254,8 +254,8 @@ class running<Operation, T, unroll, Source> {
     __device__ void cut() {}
 
     __device__ state total() {
-        const auto of_block = block_extremum<Operation>(best_);
-        if (round_ == none || Operation::is_better(of_block, best_))
+        const auto block_best = block_extremum<Operation>(best_);
+        if (round_ == none || Operation::is_better(block_best, best_))
             return Operation::template identity<state>();
         packet loaded[unroll];
         load_round(loaded, step_, valid_in_round<unroll>(x_, round_, step_),

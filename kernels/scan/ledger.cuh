@@ -109,8 +109,8 @@ __device__ T look_back(const ledger<T>& ledger, unsigned tile, T sum, unsigned n
 
     wait_for<T>(tile_entry, tile_at, wants_tile, nap_ns);
     const T in_group = warp_all_reduce(wants_tile ? sum_of<T>(tile_entry) : T{}, plus{});
-    const T of_group = plus{}(in_group, sum);
-    if (lane == 0 && tile_in_group == fan_in - 1) publish(ledger.groups + group, of_group);
+    const T group_sum = plus{}(in_group, sum);
+    if (lane == 0 && tile_in_group == fan_in - 1) publish(ledger.groups + group, group_sum);
 
     wait_for<T>(group_entry, group_at, wants_group, nap_ns);
     const T in_supergroup = warp_all_reduce(wants_group ? sum_of<T>(group_entry) : T{}, plus{});
@@ -119,7 +119,7 @@ __device__ T look_back(const ledger<T>& ledger, unsigned tile, T sum, unsigned n
     const T start = wants_start ? sum_of<T>(start_entry) : T{};
     const bool ends_supergroup = tile_in_group == fan_in - 1 && group_in_supergroup == fan_in - 1;
     if (lane == 0 && ends_supergroup && tile + 1 < ledger.tile_count)
-        publish(ledger.starts + supergroup + 1, plus{}(start, plus{}(in_supergroup, of_group)));
+        publish(ledger.starts + supergroup + 1, plus{}(start, plus{}(in_supergroup, group_sum)));
 
     return plus{}(plus{}(start, in_supergroup), in_group);
 }

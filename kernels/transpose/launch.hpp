@@ -70,7 +70,7 @@ template <class Word>
 void launch_shared_memory(const plan& plan, const arguments<Word>& arguments, cudaStream_t stream);
 template <class Word>
 void launch_vectorized(const plan& plan, const arguments<Word>& arguments, cudaStream_t stream);
-/// Words of 2 and 4 bytes.
+/// Takes words of 2 and 4 bytes.
 template <class Word>
 void launch_batch(const plan& plan, const arguments<Word>& arguments, const batch& batch,
                   cudaStream_t stream);

@@ -224,7 +224,7 @@ inline plan plan_tiles(const transpose_facts& problem, int packet_bytes, aspect 
     };
     const std::int64_t down = tiles(problem.rows, tile.rows);
     const std::int64_t across = tiles(problem.cols, tile.cols);
-    // The bands are equal, and as many as a grid has room for. If there are more columns, they go to z and all rows to x.
+    // Bands are equal, and as many as a grid has room for. Columns beyond a grid's y go to z, and all rows then go to x.
     std::int64_t bands = std::min(divide_up(down, tile_rows_of_band), max_grid_y);
     const std::int64_t band = across > max_grid_y ? down : divide_up(down, bands);
     bands = divide_up(down, band);

@@ -68,14 +68,14 @@ struct kernels {
 plan plan_batch(const transpose_facts& problem, std::int64_t count, const device_traits& device) {
     constexpr std::int64_t max_grid_z = 65535;
     if (is_strip(problem)) {
-        plan of_strips = plan_strips(problem);
-        of_strips.blocks.y = std::min(count, max_grid_y);
-        return of_strips;
+        plan strips_plan = plan_strips(problem);
+        strips_plan.blocks.y = std::min(count, max_grid_y);
+        return strips_plan;
     }
-    plan of_tiles = plan_tiles(problem, device, count);
-    of_tiles.layers = of_tiles.blocks.z;
-    of_tiles.blocks.z *= std::min(count, max_grid_z / of_tiles.layers);
-    return of_tiles;
+    plan tiles_plan = plan_tiles(problem, device, count);
+    tiles_plan.layers = tiles_plan.blocks.z;
+    tiles_plan.blocks.z *= std::min(count, max_grid_z / tiles_plan.layers);
+    return tiles_plan;
 }
 
 template <class Word>

@@ -7,10 +7,10 @@ struct row_sharing {
     /// A thread takes rows up to these sizes: bytes where rows have cut packets, elements where they lie across.
     static constexpr int thread_bytes = 128;
     static constexpr int thread_elements_across = 8;
-    static constexpr int short_packets = 64;     ///< a warp or some of its lanes take at most these
+    static constexpr int short_packets = 64;     ///< most packets of a row for a warp or fewer lanes
     static constexpr int middle_packets = 256;   ///< the same, where there are many rows
     static constexpr int many_rows_per_sm = 32;  ///< least rows per multiprocessor that are many
-    static constexpr int lone_packets = 4096;    ///< one block takes at most these; more of few rows, several
+    static constexpr int lone_packets = 4096;    ///< most for one block; few longer rows get several
     static constexpr int tiles_to_share = 8;     ///< least tiles per block where blocks share rows
     static constexpr int waves = 4;              ///< most waves of blocks on the device
 };
