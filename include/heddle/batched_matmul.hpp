@@ -36,8 +36,8 @@ struct batch_view {
 /// without its skinny kernels.
 ///
 /// A rung that needs aligned rows or columns needs them in all matrices. With a workspace, unaligned matrices are all
-/// copied, except matrices of A or of B that overlap. `automatic` runs some batches as one product. One kind shares B,
-/// and the rows of A, and of C, are all one stride apart. The other shares A, and the columns of B, and of C, are.
+/// copied, except matrices of A or of B that overlap. `automatic` runs two kinds of batches as one product.
+/// One shares B, with all rows of A and of C one stride apart. The other shares A, with all columns so in B and C.
 ///
 /// Nothing is done, and no pointer needed, where the counts are 0.
 ///
@@ -70,10 +70,10 @@ struct matmul_operands {
 /// operand of another product. All products are checked before the first is enqueued, also whether the requested
 /// algorithm can run each.
 ///
-/// With `automatic` on compute capability 9.0, one launch does some fifty products. Some products take a launch each.
-/// Their A or B has neither rows nor columns at multiples of 16 bytes; or k is 0; or k is long, the list short, and
-/// the product faster with the whole device. So do all products where In is float or Out is not In, with another
-/// algorithm, and on other devices.
+/// With `automatic` on compute capability 9.0, one launch does some fifty products. A product takes a launch of its own
+/// where k is 0, or where A or B has neither rows nor columns at multiples of 16 bytes. So does one of long k in a
+/// short list, if the whole device is faster for it. So do all products where In is float or Out is not In, with
+/// another algorithm, and on other devices.
 template <class Out, class In = Out>
 void batched_matmul(std::type_identity_t<std::span<const matmul_operands<Out, In>>> products,
                     cuda::stream_ref stream, const matmul_options& options = {});

@@ -115,8 +115,8 @@ class basic_buffer {
     std::size_t size_ = 0;
 };
 
-/// Device memory, stream-ordered, from the pool of the stream's device: device_buffer<float> x(n, stream); Declare it
-/// after its stream, so that it is destroyed first: CUDA may crash where memory is freed on a destroyed stream.
+/// Stream-ordered device memory, from the pool of the stream's device: device_buffer<float> x(n, stream). Declare it
+/// after its stream, so that it is destroyed first. CUDA may crash where memory is freed on a destroyed stream.
 /// Allocating and freeing do not synchronise. The host cannot read it: use copy().
 template <class T>
 using device_buffer = basic_buffer<T, detail::device_memory>;

@@ -195,7 +195,7 @@ std::int64_t conv_workspace_bytes(tensor_view<const std::type_identity_t<In>> in
 /// channels c of its group. Its terms are input(n, y', x', c) * filters(k, r, s, c); conv_geometry gives the pixel
 /// (y', x'). This is what networks call a convolution: the filters are not flipped.
 ///
-/// Tensors in device memory, at any address and with any strides that give each element its own address. The output has
+/// Tensors are in device memory, at any address and with any strides that give each element its own. The output has
 /// conv_output_height() x conv_output_width() pixels of one channel for each filter. It overlaps neither input nor
 /// filters. Pixels of padding are zeros that are multiplied: times an infinite or a NaN filter they give NaN. Input and
 /// filters are not read where alpha is 0. Nothing is done where there are no images or no filters. Where there are no

@@ -87,8 +87,8 @@ void wait(cuda::stream_ref stream);
 /// heddle's buffers), or views with strides. They have equal extents and one trivially copyable element type. Both
 /// matrices are row-major, or both are transposed. They must not overlap.
 ///
-/// Enqueued on `stream` and its device; allocates nothing. Both must stay alive until the copy is done. Pinned host
-/// memory is copied asynchronously. The driver stages pageable host memory (std::vector); the host may have to wait.
+/// The copy is enqueued on `stream` and its device, and allocates nothing. Both operands must live until it is done. Pinned
+/// host memory is copied asynchronously. The driver stages pageable host memory (std::vector), so the host may wait.
 ///
 /// @throws invalid_argument  extents disagree, a null pointer, rows closer than their length, an overlap (nothing is
 ///                           enqueued)
@@ -113,8 +113,8 @@ void copy_and_wait(const Source& source, Destination&& destination, cuda::stream
     detail::wait(stream);
 }
 
-/// Sets every byte of the elements to `value`. The memory is device, managed or pinned. Enqueued on `stream` and its
-/// device. Errors are those of copy().
+/// Sets every byte of the elements to `value`. The memory is device, managed or pinned. The call is enqueued on `stream`
+/// and its device. Errors are those of copy().
 template <class Destination>
 requires detail::writable<Destination>
 void fill_bytes(Destination&& destination, std::byte value, cuda::stream_ref stream) {

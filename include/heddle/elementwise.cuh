@@ -69,7 +69,7 @@ __device__ T apply(const Function& function, const T (&x)[inputs]) {
         return function(x[0], x[1], x[2]);
 }
 
-/// Calls compute(function). Functions that share a kernel have an overload, which finds the one that is asked for.
+/// Calls compute(function). Functions that share a kernel have an overload, which finds the called function.
 template <class Function, class Compute>
 __device__ void with_function(const Function& function, Compute compute) {
     compute(function);
@@ -81,7 +81,7 @@ struct alignas(elementwise_tile::packet_bytes) elementwise_packet {
     T elements[size];
 };
 
-/// Gives an unaligned packet: it begins in one packet of memory and ends in the next. Both are read whole.
+/// Loads an unaligned packet: it begins in one packet of memory and ends in the next. Both are read whole.
 template <class T>
 __device__ elementwise_packet<T> shifted_packet(const T* from) {
     constexpr int words = elementwise_tile::packet_bytes / sizeof(unsigned);
@@ -188,7 +188,7 @@ __global__ void __launch_bounds__(elementwise_tile::threads,
     if (row >= a.out.rows || col >= a.out.cols) return;
     const auto left =
         static_cast<int>(::min(is_down ? a.out.rows - row : a.out.cols - col, std::int64_t{size} * step));
-    // The first stands in for those that are not there: loads behind conditions would wait for one another.
+    // Element 0 stands in for those beyond the end: loads behind conditions would wait for one another.
     const auto at = [=](const auto& m, int e) {
         return m.data + row * m.row_stride + col * m.col_stride +
                (e * step < left ? e * step : 0) * (is_down ? m.row_stride : m.col_stride);
@@ -294,7 +294,7 @@ inline bool gains_by_wide_blocks(const elementwise_facts& problem) {
            problem.rows * packets_of_a_row(problem) >= elementwise_tile::wide_packets;
 }
 
-/// The plan with blocks of so many threads: elementwise_tile::threads, or ::wide_threads for packets. Pure.
+/// The plan with blocks of `threads` threads: elementwise_tile::threads, or ::wide_threads for packets. Pure.
 inline elementwise_plan plan_transform(const elementwise_facts& problem, std::int64_t threads) {
     using tile = elementwise_tile;
     const auto divide_up = [](std::int64_t n, std::int64_t d) { return (n - 1) / d + 1; };
@@ -326,7 +326,7 @@ inline elementwise_plan plan_transform(const elementwise_facts& problem, std::in
                                                                      : elementwise_way::packets);
 }
 
-/// By a plan for packets. Functions that share kernels may have an overload.
+/// Launches a plan for packets. Functions that share kernels may have an overload.
 template <bool is_mixed, class T, int inputs, class Function>
 void launch_packets(const kernels::launch_config& config, const Function& function,
                     const elementwise_operands<T, inputs>& a, int lead) {
@@ -338,7 +338,7 @@ void launch_packets(const kernels::launch_config& config, const Function& functi
     kernels::launch(config, kernel, function, a, lead);
 }
 
-/// Takes operands as prepare_elementwise() leaves them, none of them empty, and their plan.
+/// Launches a plan. The operands are as prepare_elementwise() leaves them, and none is empty.
 template <class T, int inputs, class Function>
 void launch_transform(const elementwise_plan& plan, Function function, std::span<const operand> operands,
                       cudaStream_t stream) {

@@ -120,8 +120,8 @@ struct elementwise_facts {
     /// of 16 bytes. Operands that fill or shift packets (below) are excepted.
     bool in_packets = true;
     int lead = 0;
-    /// Some input is transposed against the output: its contiguous elements are those of a column, the output's those
-    /// of a row.
+    /// Some input is transposed against the output: its contiguous elements lie along a column, the output's along a
+    /// row.
     bool is_crossed = false;
     /// The number of inputs with a stride of 0. Their elements are read from a cache repeatedly.
     int broadcasts = 0;

@@ -91,7 +91,7 @@ struct gaussian_blur_options {
 struct gaussian_blur_problem {
     tensor_layout source{.channels = 1}, destination{.channels = 1};
     pixel_type type = pixel_type::f32;
-    /// The weights beyond it are 0 in float, or were not asked for.
+    /// The radius of the window. The weights beyond it are 0 in float, or the caller cut them off.
     window_radius radius = 0;
     blur_sigma sigma = 1;
     heddle::border border = heddle::border::replicate;

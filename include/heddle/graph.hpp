@@ -32,7 +32,7 @@ class stream_capture {
 
 }  // namespace detail
 
-/// Work captured from a stream, which one call launches again. Owning, move-only. The graph keeps the captured
+/// Work captured from a stream, which one call launches again. It owns its handle and is move-only. It keeps the captured
 /// pointers, not the memory behind them: buffers must outlive its launches. The captured stream need not outlive it.
 class graph {
   public:

@@ -292,8 +292,8 @@ template <class T>
 void label_hits(matrix_view<const T> scores, vector_view<const std::int32_t> labels,
                 vector_view<std::int32_t> hits);
 
-/// A step of an optimizer, and the norm of all gradients; see heddle::sgd and those beside it. All memory is the
-/// host's, also that of the options. options.algorithm is ignored.
+/// A step of an optimizer, and the norm of all gradients; see heddle::sgd and the functions after it. All memory is host
+/// memory, also that of the options. options.algorithm is ignored.
 template <class T, class Gradient = T>
 void sgd(std::type_identity_t<std::span<const parameter<T, Gradient>>> parameters,
          const sgd_options& options = {});

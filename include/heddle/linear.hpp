@@ -140,7 +140,7 @@ std::int64_t linear_gradient_workspace_bytes(matrix_view<const std::type_identit
 /// layer is the `gradient` of the layer below. The last layer's `gradient` is the loss's own, such as
 /// cross_entropy()'s.
 ///
-/// x is batch x in, weights out x in, gradient batch x out, dx batch x in, dweights out x in, and dbias has `out`
+/// x is batch x in, weights out x in, and gradient batch x out. dx is batch x in, dweights out x in, and dbias has `out`
 /// elements. All are in device memory with any strides. T is float, half or bfloat16. dweights and dbias are float
 /// for every T, as parameter<T, float> of optimizer.hpp takes them. A dx, dweights or dbias of `{}` is not computed.
 /// An output overlaps no other operand. In particular dx is not `gradient`, as each element of `gradient` is read for

@@ -88,7 +88,7 @@ std::string why_not(loss_algorithm algorithm, const loss_problem& problem, const
 /// float; the gradient is rounded once. docs/accuracy.md bounds the errors.
 ///
 /// The softmax and its logarithm are those of <heddle/softmax.hpp>, also for infinities. So a row of -Inf has the loss
-/// log(cols). The loss is +Inf and the label's gradient -scale in two cases: the label's logit is -Inf and others are
+/// log(cols). The loss is +Inf and the label's gradient -scale in two cases. The label's logit is -Inf and others are
 /// not, or it is finite beside +Inf. With label smoothing, the loss of any row is +Inf where a class has no share. It
 /// is also +Inf where the logits' distances from the label's sum to more than float's largest number, 3.4e38. Without
 /// it, other classes do not change the loss in this way. A NaN makes the loss and gradient of its row NaN, and no

@@ -56,11 +56,11 @@ kernels::matmul::product<In, Out, Activation> with_activation(
 /// in no order, with the element's row and column in the caller's `c`. In is half or bfloat16, and Out the same or
 /// float; or both are float.
 ///
-/// For half and bfloat16 this is the kernel of `fused`, under three conditions: the device has compute capability
-/// 9.0, the .cu file is compiled for 90a, and `fused` takes the operands. Otherwise it is `wmma`, for any operands
-/// and devices, many times slower. For float it is `warp_tiled`, by FMAs for every precision, for any operands and
-/// devices. With precision::tf32 it is `tf32`, under the first two conditions of `fused`, where it can read A and B in
-/// place. It has one tile and takes no workspace. These four may be requested.
+/// For half and bfloat16 this is the kernel of `fused`, under three conditions. The device has compute capability 9.0;
+/// the .cu file is compiled for 90a; `fused` takes the operands. Otherwise it is `wmma`, which takes any operands and
+/// devices and is many times slower. For float it is `warp_tiled`, which uses FMAs and takes any operands and devices.
+/// With precision::tf32 it is `tf32`, under the first two conditions of `fused`, where it can read A and B in place. It
+/// has one tile and takes no workspace. These four may be requested.
 ///
 /// @throws as matmul with an epilogue; invalid_argument too where the epilogue has an activation
 template <class Out, class In = Out, class Function>

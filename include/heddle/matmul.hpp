@@ -117,7 +117,7 @@ struct matmul_epilogue {
 
 /// The facts by which a product is planned. matmul_problem_of() makes it.
 struct matmul_problem {
-    /// The layouts of the product. Where C's columns are the more contiguous, those of C^T = B^T A^T.
+    /// The layouts of the product; those of C^T = B^T A^T where C's columns are more contiguous than its rows.
     matrix_layout a{}, b{}, c{};
     element_type operands = element_type::f32;
     element_type result = element_type::f32;
@@ -203,7 +203,7 @@ std::int64_t matmul_workspace_bytes(matrix_view<const std::type_identity_t<In>> 
 /// is 0, C = beta * C.
 ///
 /// Out and In are both float: as accurate as float32, or as options.precision says. Or In is half or bfloat16 and Out
-/// the same or float, as in matmul<float, half>: exact products, summed in float32, and one rounding to Out.
+/// the same or float, as in matmul<float, half>. Products are then exact, summed in float32, and rounded once to Out.
 /// docs/accuracy.md bounds the errors.
 ///
 /// @throws invalid_argument  shapes disagree or are negative, a null or misaligned pointer, a stride

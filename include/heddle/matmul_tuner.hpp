@@ -28,7 +28,7 @@ class matmul_tuner {
     using warning = std::function<void(const std::string&)>;
 
     /// Reads the file, if there is one. Its choices are valid for this driver and this version of heddle alone. A
-    /// file of others, or a line that cannot be read, is ignored and reported to `warn`.
+    /// file of another driver or version is ignored and reported to `warn`, and so is a line that cannot be read.
     explicit matmul_tuner(std::filesystem::path file = {}, warning warn = {});
 
     /// `options`, with the fastest kernel on the stream's device for products of these shapes, orders and alignments. A

@@ -79,7 +79,7 @@ std::string why_not(norm_algorithm algorithm, const norm_problem& problem, const
 /// largest number, 3.4e38. Where only the sum of the squared deviations is beyond it, the row is beta (or 0); a
 /// deviation of 1.8e19 is enough. Where only the sum of the magnitudes is beyond it, the row may be NaN;
 /// host::layer_norm() gives numbers there, and otherwise the same. A row of equal elements with an epsilon of 0 is
-/// NaN where the mean is exact; otherwise it depends on the rounding of the mean.
+/// NaN where the mean is exact. Otherwise it depends on the rounding of the mean.
 ///
 /// @throws invalid_argument  shapes disagree, a negative extent, a null or misaligned pointer, a stride smaller than
 ///                           a row, a partial overlap, a gamma or beta that overlaps y, an epsilon that is negative

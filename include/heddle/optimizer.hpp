@@ -111,10 +111,10 @@ struct adam_options {
 /// own element, unless gradients are clipped. The same call gives the same bits each time, for any alignment and for
 /// any other parameters in the list. docs/accuracy.md bounds the errors.
 ///
-/// Enqueued on `stream` and its device: one launch for up to 512 parameters, and one for every further 512. A launch
-/// carries the addresses of its parameters. The list itself is read before the call returns. Never synchronises, never
-/// allocates; safe under stream capture. A captured graph keeps the addresses, and reads device memory at each launch.
-/// Parameters without elements do nothing, with any pointers. Overlaps between parameters of a list are not checked.
+/// There is one launch for up to 512 parameters, and one for every further 512. It carries the addresses of its parameters;
+/// the list is read before the call returns. The call is enqueued on `stream` and its device. It never synchronises or
+/// allocates, and is safe under stream capture. A captured graph keeps the addresses, and reads device memory at each
+/// launch. Parameters without elements do nothing, with any pointers. Overlaps between parameters are not checked.
 ///
 /// @throws invalid_argument  a negative count, a null or misaligned pointer, arrays of one parameter that overlap, an
 ///                           option that is not finite or negative, nesterov without momentum, an unknown algorithm

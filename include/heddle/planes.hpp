@@ -44,8 +44,8 @@ planes_view(T*, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int
 
 /// destination(n, y, x, c) = source(n, c, y, x): from planes to interleaved channels, bit for bit.
 ///
-/// Views of float, half or bfloat16 in device memory, with equal count, channels, height and width. Any address and
-/// any strides that give each element its own address will do. The views may not overlap. There is one launch; where
+/// The views are of float, half or bfloat16 in device memory, with equal count, channels, height and width. They have any
+/// address and any strides that give each element its own. The views may not overlap. There is one launch; where
 /// rows have gaps, one for each image or one for each row of all images, whichever are fewer. The call is enqueued on
 /// `stream` and its device. It never synchronises or allocates, and is safe under stream capture. Empty views do
 /// nothing.

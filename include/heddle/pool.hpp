@@ -82,8 +82,8 @@ std::string why_not(pool_algorithm algorithm, const pool_problem& problem, const
 
 /// output(n, y, x, c) = the largest, or the average, of the pixels of channel c in the window of (y, x).
 ///
-/// Tensors of float, half or bfloat16 in device memory, at any address and with any strides that give each element
-/// its own address. The output has pool_output_height() x pool_output_width() pixels and as many channels as the
+/// Tensors are of float, half or bfloat16 in device memory, at any address and with any strides that give each element
+/// its own. The output has pool_output_height() x pool_output_width() pixels and as many channels as the
 /// input, which it does not overlap. Padding may be wider than the window. Nothing is done where there are no images
 /// or no channels. Averages are summed in float32, or in float64 by `naive`, and rounded to T (docs/accuracy.md); a
 /// maximum is exact. The call is enqueued on `stream` and its device. It never synchronises or allocates, and is safe

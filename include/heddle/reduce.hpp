@@ -164,7 +164,7 @@ void norm1(vector_view<const T> x, std::type_identity_t<sum_type<T>>* result, cu
            const reduce_options& options = {});
 
 /// *result = the square root of the sum of the squares of x; 0 where x is empty. It overflows only where the norm
-/// itself is too large for its type, and does not underflow: squares are added in double, and those of double are
+/// itself is too large for its type, and does not underflow. Squares are added in double, and those of double are
 /// scaled. It is NaN where any element is NaN, otherwise Inf where any is infinite. T is float, double, half or
 /// bfloat16. docs/accuracy.md bounds the errors. All else is as for sum().
 template <class T>

@@ -16,11 +16,11 @@ struct event_options {
     bool blocking_sync = false;  ///< synchronize() yields the CPU instead of spinning
 };
 
-/// A point in a stream's work. Owning, move-only; it converts to nothing, and get() is the handle. A moved-from event
+/// A point in a stream's work. It owns its handle, get(), and is move-only. It converts to nothing. A moved-from event
 /// has no handle: get() is null, and members that need one throw invalid_argument.
 class event {
   public:
-    /// On the current device; record() moves it to the device of its stream.
+    /// Makes an event on the current device; record() moves it to the device of its stream.
     /// @throws cuda_error  no device, out of resources
     explicit event(const event_options& options = {});
 
@@ -56,12 +56,12 @@ struct stream_options {
     int priority = 0;          ///< lower numbers run first; clamped to what the device offers
 };
 
-/// A queue of device work. Owning, move-only. The destructor does not wait: enqueued work still runs. A moved-from
-/// stream has no handle: get() is null, and members that need one throw invalid_argument. So does the conversion to
-/// stream_ref, lest work be enqueued on the legacy default stream by mistake.
+/// A queue of device work. It owns its handle and is move-only. The destructor does not wait: enqueued work still runs. A
+/// moved-from stream has no handle: get() is null, and members that need one throw invalid_argument. So does the
+/// conversion to stream_ref, so that no work is enqueued on the legacy default stream by mistake.
 class stream {
   public:
-    /// On the current device.
+    /// Makes a stream on the current device.
     /// @throws cuda_error  no device, out of resources
     explicit stream(const stream_options& options = {});
 

@@ -6,16 +6,16 @@
 
 namespace heddle::kernels::elementwise {
 
-/// Functions of which one kernel has all: they have their number of inputs, and about their registers, in common.
+/// One kernel has all of these functions: they have the same number of inputs and need about as many registers.
 template <class T, class First, class... Others>
 struct any_of {
     static constexpr int inputs = First::inputs;
     static_assert(((Others::inputs == inputs) && ...));
-    int place;             ///< of the one that is asked for
-    compute_type<T> p, q;  ///< its scalars, in their order
+    int place;             ///< index of the called function in the list
+    compute_type<T> p, q;  ///< scalars of the called function, in order
 };
 
-/// The place of an operation among functions; as many as they are where it is not.
+/// The index of an operation in the list of functions; the length of the list where it is missing.
 template <class... Functions>
 constexpr int place_among(elementwise_operation operation) {
     int place = 0;
@@ -33,7 +33,7 @@ __host__ __device__ Function with_scalars(C p, C q) {
         return {};
 }
 
-/// Calls compute(the function that is asked for).
+/// Calls compute() with the called function.
 template <class T, class... Functions, class Compute>
 __device__ void with_function(const any_of<T, Functions...>& any, Compute compute) {
     int place = 0;
@@ -42,7 +42,7 @@ __device__ void with_function(const any_of<T, Functions...>& any, Compute comput
     if (!is_found) __builtin_unreachable();
 }
 
-/// The same on the host, for kernels of the function alone.
+/// The same on the host, for kernels that have one function each.
 template <class T, class... Functions, class Compute>
 void with_function_alone(const any_of<T, Functions...>& any, Compute compute) {
     int place = 0;
@@ -56,7 +56,7 @@ template <class T, class... More>
 using exponentials = any_of<T, exp, sigmoid, tanh, gelu, gelu_tanh, silu, sigmoid_derivative, tanh_derivative,
                             gelu_tanh_derivative, silu_derivative, More...>;
 
-/// In double, the derivative of gelu needs twice the registers of all others.
+/// In double, the derivative of gelu needs twice the registers of any other function.
 template <class T>
 struct last_kernels {
     using type = list<exponentials<T, gelu_derivative>>;
@@ -82,7 +82,7 @@ void visit_kernels(const arguments& a, Visitor visitor) {
         visits(typename last_kernels<T>::type());
 }
 
-/// Calls visitor.operator()<T>(any), whose kernel has the call's operation.
+/// Calls visitor.operator()<T>(any), where `any` lists the call's operation.
 template <class Visitor>
 void visit(const arguments& a, Visitor visitor) {
     switch (a.type) {

@@ -10,15 +10,15 @@
 #include <functional>
 #include <span>
 
-/// All that rows, plans and messages read of a problem. Pure.
+/// The facts of a problem that the tables of rungs, the plans and the messages read. Pure.
 namespace heddle::kernels::elementwise {
 
 using detail::elementwise_facts;
 
-/// Turns operands, of which the last is the output, so that what lies side by side are rows; without gaps, one long row.
-/// matrix_of(each of `all`) is a view or a layout.
-template <class All, class Of = std::identity>
-void lay_in_rows(All& all, Of matrix_of = {}) {
+/// Transposes the operands where needed, so that the output's rows lie side by side. Operands without gaps become one long
+/// row. The output is the last of `all`; matrix_of() makes a view or a layout of each.
+template <class All, class MatrixOf = std::identity>
+void lay_in_rows(All& all, MatrixOf matrix_of = {}) {
     const auto output = std::invoke(matrix_of, all.back());
     const bool is_turned = !is_row_major(output) || output.cols == 1;
     bool have_gaps = false;
@@ -36,7 +36,7 @@ void lay_in_rows(All& all, Of matrix_of = {}) {
     }
 }
 
-/// How many elements beyond a packet each row begins, its elements lying side by side; -1 where rows differ, or have gaps.
+/// How many elements past a packet boundary every row begins; -1 where rows differ or elements have gaps between them.
 constexpr int lead_of(const matrix_layout& m) {
     if (m.col_stride != 1 || (m.rows > 1 && !are_packets(m.row_stride, m.element_bytes))) return -1;
     return elements_after_packet(m);
@@ -48,12 +48,12 @@ inline elementwise_facts facts_of(elementwise_problem p) {
     lay_in_rows(all);
     const matrix_layout& output = all.back();
     const int lead = lead_of(output);
-    // Short rows would be cut packets for the most part.
+    // Most packets of short rows would be cut.
     constexpr std::int64_t least_packets = 16;
     const bool is_short = output.cols * output.element_bytes < least_packets * packet_bytes;
-    // Filling packets is for functions of several inputs.
+    // One element fills whole packets only for functions of several inputs.
     const auto fills_packets = [&](const matrix_layout& m) { return p.inputs > 1 && m.col_stride == 0; };
-    // Larger elements are read one by one as fast.
+    // Larger elements are as fast one by one.
     constexpr std::int64_t most_shifted_bytes = 2;
     const auto shifts_packets = [=](const matrix_layout& m) {
         return m.element_bytes <= most_shifted_bytes && !is_short && m.col_stride == 1 && lead_of(m) != lead;
@@ -62,7 +62,7 @@ inline elementwise_facts facts_of(elementwise_problem p) {
         lead >= 0 && (lead == 0 || !is_short) && std::ranges::all_of(all, [=](const matrix_layout& m) {
             return fills_packets(m) || shifts_packets(m) || lead_of(m) == lead;
         });
-    // A row that stands for all lies as the output's rows do.
+    // A row that stands for all rows counts as lying along the output's.
     const auto is_crossed = [](const matrix_layout& m) { return !is_row_major(m) && m.row_stride > 0; };
     const auto is_broadcast = [](const matrix_layout& m) { return m.row_stride == 0 || m.col_stride == 0; };
     return {.rows = output.rows,

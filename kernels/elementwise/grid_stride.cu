@@ -1,8 +1,8 @@
 // grid_stride: as many threads as the device holds, each walking the data in steps of the whole grid.
 //
-// Blocks are started once, and the division is replaced by walking rows and columns separately. But a thread
-// waits for its one small load before it asks for the next, where `naive` has a new block to start. It is
-// faster than `naive` all the same. Any shape, any strides.
+// Each block is started once. Rows and columns are walked separately, which needs no division. But a thread waits
+// for its one small load before it issues the next, where `naive` starts a new block. It is faster than `naive`
+// all the same. It takes any shape and any strides.
 
 #include "kernels/device/launch.hpp"
 #include "kernels/elementwise/any_of.cuh"
@@ -27,7 +27,7 @@ __global__ void __launch_bounds__(tile::threads, tile::blocks_per_sm)
     const std::int64_t row_step = std::int64_t{gridDim.y} * blockDim.y;
 
     for (std::int64_t row = first_row; row < a.out.rows; row += row_step) {
-        // Unrolled, it would have no more loads under way: a store may write what the next load reads.
+        // Unrolling would put no more loads under way: a store may write what the next load reads.
 #pragma unroll 1
         for (std::int64_t col = first_col; col < a.out.cols; col += col_step) {
             T x[inputs];
@@ -43,7 +43,7 @@ __global__ void __launch_bounds__(tile::threads, tile::blocks_per_sm)
 }  // namespace
 
 plan plan_grid_stride(const elementwise_facts& problem, const device_traits& device) {
-    // Narrow matrices give their spare threads to further rows.
+    // A block takes several rows of a narrow matrix.
     std::int64_t width = 1;
     while (width < tile::threads && width < problem.cols) width *= 2;
     const std::int64_t height = tile::threads / width;

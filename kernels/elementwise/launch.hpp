@@ -12,13 +12,13 @@ namespace heddle::kernels::elementwise {
 /// Operands as heddle::detail::prepare_elementwise() leaves them, none of them empty.
 using arguments = detail::elementwise_call;
 
-/// How a rung does a problem.
+/// How a rung computes a problem.
 struct plan {
     launch_extents blocks{1};
     launch_extents threads{1};
-    // For vectorized alone.
+    // Only vectorized uses these.
     detail::elementwise_way way = detail::elementwise_way::along_rows;
-    int lead = 0;  ///< of packets: elements that the first of a row lacks
+    int lead = 0;  ///< elements that the first packet of a row lacks
 };
 
 /// Each rung has a plan and a launch. The plan is pure. It takes the problems that meet the needs in the rung's row.

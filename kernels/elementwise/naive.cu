@@ -1,8 +1,8 @@
-// naive: one thread, one element.
+// naive: one thread per element.
 //
 // Thread i takes element (i / cols, i % cols), so a warp reads 32 neighbours of a row: coalesced already.
-// What it costs is a 64-bit division an element, one small load in flight a thread, and a block for every 256
-// elements. Any shape, any strides.
+// But each element costs a 64-bit division, a thread has one small load in flight, and every 256 elements need
+// a block. It takes any shape and any strides.
 
 #include "kernels/device/launch.hpp"
 #include "kernels/elementwise/any_of.cuh"
@@ -36,7 +36,7 @@ plan plan_naive(const elementwise_facts& problem, const device_traits&) {
 }
 
 void launch_naive(const plan& plan, const arguments& arguments, cudaStream_t stream) {
-    // Each function has a kernel: to find one of several would be much beside what a thread does for one element.
+    // Each function has its own kernel: choosing one of several would cost much beside the work for one element.
     visit(arguments, [&]<class T, class Functions>(Functions functions) {
         const detail::elementwise_operands<T, Functions::inputs> operands(arguments.operands);
         with_function_alone(functions, [&]<class Functor>(Functor functor) {

@@ -2,12 +2,12 @@
 //
 //   1. some of the block's elements nominate their bins:      owner[hash(bin)] = bin, the last one stays
 //   2. each element asks whether its bin was nominated:       yes: counts[hash(bin)] += 1, else an addition in L2
-//   3. the block adds what its places counted to global memory, one addition a place
+//   3. the block adds its counts to global memory, one addition for each place that counted
 //
-// A bin that many elements share is all but sure to be nominated, and then costs L2 one addition a block. There are two tables with
-// hashes of their own, so that two bins that meet in one seldom meet in the other. The product by an odd number spreads neighbours
-// and bins in equal steps alike. Data without frequent bins pay two loads from shared memory an element. Any stride, any number
-// of bins. What limits it is L2's rate of atomic additions.
+// A frequent bin is almost surely nominated, and then costs L2 one addition per block. There are two tables with different
+// hashes, so two bins that collide in one seldom collide in the other. The hash multiplies by an odd number, which spreads
+// neighbouring bins and bins in equal steps alike. Without frequent bins, an element's two shared loads are in vain.
+// It takes any stride and any number of bins. The limit is L2's rate of atomic additions.
 
 #include "kernels/device/launch.hpp"
 #include "kernels/device/math.hpp"
@@ -23,11 +23,11 @@ namespace {
 
 struct tile {
     static constexpr int threads = 128;
-    static constexpr int items = 8;  ///< of a thread, all under way together
+    static constexpr int items = 8;  ///< elements of a thread, all loaded at once
     static constexpr int size = threads * items;
     static constexpr int tables = 2;
     static constexpr int place_bits = 8;
-    static constexpr int places = 1 << place_bits;  ///< of a table
+    static constexpr int places = 1 << place_bits;  ///< per table
 };
 
 struct shared_storage {

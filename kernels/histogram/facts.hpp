@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-/// All that rows, plans and messages read of a problem. Pure.
+/// The facts of a problem that the tables of rungs, the plans and the messages read. Pure.
 namespace heddle::kernels::histogram {
 
 struct histogram_facts {

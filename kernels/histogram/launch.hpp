@@ -13,7 +13,7 @@
 
 namespace heddle::kernels::histogram {
 
-/// Equal parts of [lower, upper); scale is bins / (upper - lower). Bytes need none of it.
+/// Bins are equal parts of [lower, upper); scale is bins / (upper - lower). Byte elements do not use it.
 struct range {
     float lower = 0;
     float upper = 0;
@@ -29,15 +29,15 @@ struct arguments {
     histogram::range range;
 };
 
-/// How a rung does a problem.
+/// How a rung computes a problem.
 struct plan {
     launch_extents blocks{1};
     launch_extents threads{1};
     std::size_t shared_bytes = 0;
-    // For vectorized alone.
-    int columns = 1;           ///< counts of each bin
+    // Only vectorized uses these.
+    int columns = 1;           ///< counters per bin
     int head = 0;              ///< elements before the first packet
-    std::int64_t packets = 0;  ///< of 16 bytes
+    std::int64_t packets = 0;  ///< whole packets of 16 bytes
 };
 
 /// Each rung has a plan and a launch. The plan is pure. It takes the problems that meet the needs in the rung's row.

@@ -1,7 +1,7 @@
 // naive: every element is an atomic addition to global memory.
 //
-// Any stride, any number of bins. What limits it is L2, which adds to one address at a time: with few bins, or
-// data of one value, all threads wait for each other.
+// It takes any stride and any number of bins. L2 limits it, because additions to one address take turns: with few
+// bins, or data of one value, all threads wait for each other.
 
 #include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/atomic.cuh"

@@ -2,8 +2,8 @@
 //
 //   x -> bins[0 .. n-1] of the block, by atomic additions in its SM -> counts, one addition a bin and block
 //
-// Any stride; as many bins as 48 KB hold. What limits it is that lanes of a warp which meet in a bin, or in a
-// bank, take turns, and a load instruction for every element.
+// It takes any stride, and as many bins as 48 KB hold. But lanes of a warp that meet in a bin or in a bank take
+// turns, and every element needs a load instruction.
 
 #include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/atomic.cuh"

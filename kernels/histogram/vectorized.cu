@@ -5,13 +5,13 @@
 //            bin 1    bank 0   bank 1         bank 31
 //            ...
 //
-// Whatever the data, the 32 additions of a warp go to 32 banks: data of one value takes no longer than random
+// The 32 additions of a warp go to 32 banks whatever the data is: data of one value takes no longer than random
 // data. Only warps of one block meet, and they take turns anyway. With more bins there is room for fewer
-// columns, and lanes of one column may meet. At the end a row's counts are added up, each thread starting at
-// another column, and go to global memory in one addition.
+// columns, and lanes of one column may meet. At the end a thread adds up the counts of a bin and adds the sum to
+// global memory. Each thread starts at another column.
 //
-// Stride 1; as many bins as 48 KB hold. Elements outside the 16-byte boundaries are taken one by one. What
-// limits it is shared memory's rate of atomic additions for bytes, DRAM for floats.
+// It needs stride 1, and at most as many bins as 48 KB hold. Elements outside the whole packets are taken one by one.
+// The limit is shared memory's rate of atomic additions for bytes, and DRAM for floats.
 
 #include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/atomic.cuh"
@@ -33,9 +33,9 @@ namespace {
 struct tile {
     static constexpr int threads = 1024;
     static constexpr int blocks_per_sm = 2;
-    static constexpr int unroll = 2;  ///< packets under way a thread
+    static constexpr int unroll = 2;  ///< packets that a thread loads at once
     static constexpr int most_columns = warp_size;
-    static constexpr int columns_bytes = 32 << 10;  ///< where more than one column shares them
+    static constexpr int columns_bytes = 32 << 10;  ///< most bytes of counts with several columns
 };
 
 int columns_for(int bins) {
@@ -45,12 +45,12 @@ int columns_for(int bins) {
     return columns;
 }
 
-/// Bytes are loaded as words, from which they take fewer instructions.
+/// Bytes are loaded as words: it takes fewer instructions to extract them from these.
 template <class T>
 using packet_of = std::conditional_t<sizeof(T) == 1, vector<std::uint32_t, 4>, vector<T, 4>>;
 
-/// The 256 bins of bytes leave room for all columns. A byte's row is its value times 128 bytes, by one shift
-/// and one mask.
+/// Bytes have 256 bins, so there is room for all 32 columns. The row of a byte's bin begins at its value times 128
+/// bytes, which takes one shift and one mask.
 __device__ void count_packet(unsigned* own, const vector<std::uint32_t, 4>& words, const range&, int, int) {
     static_assert(tile::most_columns * sizeof(unsigned) == 1 << 7);
 #pragma unroll

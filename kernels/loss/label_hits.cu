@@ -2,10 +2,10 @@
 //
 //   row:   | < label ... < label | label | <= label ... <= label |     a hit, where no element is NaN
 //
-// The first of the largest is the label's where all elements before it are less and all after it at most equal. So a thread
-// makes two numbers of its packets: the largest element before the label's packet, and the largest after. Pairs of 16 bits
-// are compared as they lie in memory. A row is a warp's, or a block's where it is long (plan/label_hits.hpp). Needs the
-// elements of a row side by side; warp_per_row.cu has any strides. What limits it is DRAM.
+// The label is the argmax where all elements before it are less and all after it are at most equal. So a thread keeps two
+// numbers: the largest element before the label's packet, and the largest after. 16-bit elements are compared in pairs, as
+// they lie in memory. A warp takes a row, and a block takes a long one (plan/label_hits.hpp). The elements of a row must
+// lie side by side; warp_per_row.cu takes any strides. The limit is DRAM.
 
 #include "kernels/device/block_reduce.cuh"
 #include "kernels/device/launch.hpp"
@@ -23,8 +23,8 @@ namespace {
 struct tile {
     static constexpr int threads = label_hits_plan::threads;
     static constexpr int blocks_per_sm = 6;
-    static constexpr int packets = 4;   ///< that a thread has under way
-    static constexpr int elements = 8;  ///< the same, where packets are single elements
+    static constexpr int packets = 4;   ///< that a thread loads at once
+    static constexpr int elements = 8;  ///< that a thread loads at once where it reads no packets
 };
 
 constexpr float infinity = std::numeric_limits<float>::infinity();
@@ -55,13 +55,13 @@ __device__ float largest_of(const typename Share::packet_bits& packet) {
     }
 }
 
-/// blockDim.x threads a row: a warp, or the block.
+/// blockDim.x threads share a row: a warp, or the block.
 template <class T, int width>
 __global__ void __launch_bounds__(tile::threads, tile::blocks_per_sm) hits(label_hits_arguments<T> a) {
     constexpr int packets = width == 1 ? tile::elements : tile::packets;
     using share = row_share<T, width, packets * width>;
     const std::int64_t row = std::int64_t{blockIdx.x} * blockDim.y + threadIdx.y;
-    if (row >= a.scores.rows) return;  // with its warp; a block of one row has it
+    if (row >= a.scores.rows) return;  // a whole warp returns; a block of one row never does
     const T* x = a.scores.data + row * a.scores.row_stride;
     const int thread = static_cast<int>(threadIdx.x), step = static_cast<int>(blockDim.x);
     const std::int64_t chunk = std::int64_t{packets} * width * step;
@@ -75,20 +75,20 @@ __global__ void __launch_bounds__(tile::threads, tile::blocks_per_sm) hits(label
     issue_loads();
     const std::int64_t label = a.labels.data[row * a.labels.stride];
     const bool is_col = label >= 0 && label < a.scores.cols;
-    const std::int64_t first_beside = is_col ? label - label % width : 0;
+    const std::int64_t packet_col = is_col ? label - label % width : 0;
 
-    // The label's packet is compared element by element, by the row's first threads.
+    // The row's first threads compare the label's packet, an element each.
     float before = -infinity, after = -infinity, score = 0;
     if (thread < width && is_col) {
-        const std::int64_t col = first_beside + thread;
+        const std::int64_t col = packet_col + thread;
         score = static_cast<float>(x[col]);
         if (col < label) before = score;
         if (col > label) after = score;
     }
-    const float of_label = __shfl_sync(0xffffffffu, score, static_cast<int>(is_col ? label % width : 0));
+    const float label_score = __shfl_sync(0xffffffffu, score, static_cast<int>(is_col ? label % width : 0));
 
     for (std::int64_t col = 0; is_col;) {
-        const std::int64_t from_here = (first_beside - col) / width;
+        const std::int64_t from_here = (packet_col - col) / width;
         const int label_packet = static_cast<int>(from_here < 0 ? -1 : from_here);
 #pragma unroll
         for (int p = 0; p < packets; ++p) {
@@ -103,11 +103,11 @@ __global__ void __launch_bounds__(tile::threads, tile::blocks_per_sm) hits(label
     }
 
     before = block_reduce(before, larger_or_nan{});
-    if (step > warp_size) ptx::sync_threads();  // between two that share their memory
+    if (step > warp_size) ptx::sync_threads();  // both reductions use the same shared memory
     after = block_reduce(after, larger_or_nan{});
     if (thread != 0) return;
-    const bool is_largest = (label == 0 || before < of_label) && after <= of_label;
-    const bool is_hit = is_col && (isnan(of_label) ? !isnan(before) : is_largest);
+    const bool is_largest = (label == 0 || before < label_score) && after <= label_score;
+    const bool is_hit = is_col && (isnan(label_score) ? !isnan(before) : is_largest);
     a.hits.data[row * a.hits.stride] = is_hit ? 1 : 0;
 }
 

@@ -13,8 +13,8 @@
 
 namespace heddle::kernels::loss {
 
-/// The logits have at least one element. loss has an element a row, or none; gradient has the logits' shape, or no element,
-/// and is the logits or apart from all others.
+/// The logits have at least one element. `loss` has one element per row, or none. `gradient` has the logits' shape, or no
+/// element; it may be the logits, and overlaps nothing else.
 template <class T>
 struct cross_entropy_arguments {
     matrix_view<const T> logits;
@@ -23,10 +23,10 @@ struct cross_entropy_arguments {
     matrix_view<T> gradient;
     float scale;
     float smoothing;
-    std::int64_t ignored;  ///< a label, or what is none
+    std::int64_t ignored;  ///< label that is ignored; the smallest int64 where there is none
 };
 
-/// The same; gradient may be the prediction or the target.
+/// The same, but `gradient` may be the prediction or the target.
 template <class T>
 struct mean_squared_error_arguments {
     matrix_view<const T> prediction;
@@ -43,10 +43,10 @@ struct label_hits_arguments {
     vector_view<std::int32_t> hits;
 };
 
-/// How a rung does a problem.
+/// How a rung computes a problem.
 struct plan {
-    row_plan rows;  ///< of naive and warp_per_row, the blocks and threads alone
-    int width = 1;  ///< elements that are loaded at once
+    row_plan rows;  ///< naive and warp_per_row use only its blocks and threads
+    int width = 1;  ///< elements per load
 };
 
 /// Each rung has a plan and a launch. The plan is pure. It takes the problems that meet the needs in the rung's row.
@@ -66,7 +66,7 @@ template <class T>
 void launch_vectorized(const plan& plan, const mean_squared_error_arguments<T>& arguments,
                        cudaStream_t stream);
 
-/// These are the plan's kernels.
+/// Each launches one of the kernels that a label_hits_plan names.
 template <class T>
 void launch_label_hits(const label_hits_plan& plan, const label_hits_arguments<T>& arguments,
                        cudaStream_t stream);

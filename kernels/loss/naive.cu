@@ -1,10 +1,10 @@
-// naive: one thread a row.
+// naive: one thread per row.
 //
 //   cross_entropy:       pass 1: the largest      pass 2: the sum of exponentials      pass 3: read again, write
 //   mean_squared_error:  pass 1: the sum of squares, and write
 //
-// The formulas as they stand. Neighbouring threads are a row apart, so each load of a row-major matrix fetches 32 bytes for one
-// element, and few rows leave the device empty. Any strides; of a column-major matrix a warp's loads do lie side by side.
+// The formulas as they stand. Neighbouring threads are a row apart, so each load of a row-major matrix fetches 32 bytes
+// for one element. Few rows leave the device empty. It takes any strides; a column-major matrix makes loads coalesced.
 
 #include "kernels/device/launch.hpp"
 #include "kernels/device/math.hpp"

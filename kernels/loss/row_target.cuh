@@ -12,7 +12,7 @@ using namespace normalizers;
 
 inline constexpr float not_a_number = std::numeric_limits<float>::quiet_NaN();
 
-/// What a label asks for: a column, or where it is none, what the row's loss and gradient are filled with.
+/// The column that a row's label names. Where it names none, fill() goes into the row's loss and gradient.
 struct row_target {
     static constexpr int ignored = -1, invalid = -2;
 
@@ -29,15 +29,15 @@ __device__ row_target target_of(const cross_entropy_arguments<T>& a, std::int64_
     return {label >= 0 && label < a.logits.cols ? label : row_target::invalid};
 }
 
-/// The label's logit, which is to be read before the row's gradient is written; where the label is no column, any number.
+/// The label's logit; any number where the label is no column. Read it before the row's gradient is written.
 template <class T>
 __device__ float logit_of(const cross_entropy_arguments<T>& a, std::int64_t row, const row_target& target) {
     if (!target.is_col()) return 0;
     return static_cast<float>(a.logits.data[row * a.logits.row_stride + target.col * a.logits.col_stride]);
 }
 
-/// `distances` is the sum of the differences of the label's logit from each of the row; only smoothing needs it. Where the
-/// logit is infinitely far below the largest, some of the distances may be -Inf, and nothing is added to its own.
+/// `distances` is the sum over the row of the label's logit less each logit; only smoothing needs it. Where the label's
+/// logit is infinitely far below the largest, some of these may be -Inf, and smoothing adds nothing.
 template <class T>
 __device__ float loss_of(const cross_entropy_arguments<T>& a, const row_target& target, const normalizer& row,
                          float logit, float distances) {
@@ -48,7 +48,7 @@ __device__ float loss_of(const cross_entropy_arguments<T>& a, const row_target& 
     return is_smooth ? loss + a.smoothing * (distances / static_cast<float>(a.logits.cols)) : loss;
 }
 
-/// From a softmax to the gradient: p * scale - of_label, or of the others - of_others.
+/// Makes the gradient of the softmax p: p * scale - of_label at the label, p * scale - of_others elsewhere.
 struct one_hot {
     float of_label;
     float of_others;
@@ -59,7 +59,7 @@ struct one_hot {
           of_others(a.smoothing / static_cast<float>(a.logits.cols) * a.scale) {}
 };
 
-/// Who calls this with a float of each row writes it, if it is wanted.
+/// Writes a row's loss, if losses are wanted. One thread per row calls this.
 __device__ inline void write_loss(const vector_view<float>& loss, std::int64_t row, float value) {
     if (loss.size > 0) loss.data[row * loss.stride] = value;
 }

@@ -1,15 +1,15 @@
 // vectorized: every logit is read once, kept in a register, and its gradient written once.
 //
-//   up to 1024 classes:  a row a warp, or 2 to 32 short rows a warp: shuffles, no barrier
-//   up to 262144:        a row a block or cluster, whose warps tell each other the pairs (m_w, s_w)
-//   more:                a row a block or cluster that reads it twice, the second time from its end backwards,
+//   up to 1024 classes:  a warp per row, or per 2 to 32 short rows: shuffles, no barrier
+//   up to 262144:        a block or cluster per row, whose warps exchange the pairs (m_w, s_w)
+//   more:                a block or cluster per row, which reads it twice, the second time from its end backwards,
 //                        where L2 still holds it; once, where no gradient is wanted
 //
-// The plan is that of softmax (kernels/device/row_plan.hpp), with larger clusters, and so is what a row becomes
-// (kernels/device/normalizer.cuh): exp(x - m) / s is exp(x - m_w) times one factor for all of a warp. Rows of 16 bits in
-// packets stay as they lie in memory (kernels/device/packed_row.cuh) where they are long and many, or where nothing else holds
-// them, up to 524288. The label's logit is fetched while the row is under way, and its gradient stored after the others'.
-// Needs the elements of a row side by side. What limits it is DRAM.
+// The plan is softmax's (kernels/device/row_plan.hpp), with larger clusters. So is the arithmetic
+// (kernels/device/normalizer.cuh): exp(x - m) / s is exp(x - m_w) times one factor for all of a warp. Rows of 16-bit
+// packets stay packed in registers (kernels/device/packed_row.cuh) where they are long and many, or where nothing else
+// holds them, up to 524288 classes. The label's logit is loaded along with the row, and its gradient is stored last.
+// The elements of a row must lie side by side. The limit is DRAM.
 
 #include "kernels/device/clusters.hpp"
 #include "kernels/device/launch.hpp"
@@ -25,7 +25,7 @@ namespace heddle::kernels::loss {
 namespace {
 
 struct tile : row_limits {
-    /// A quarter of the registers for each block, but for rows that are loaded element by element.
+    /// Four blocks share the registers. Three do where many elements are loaded one by one.
     static constexpr int lanes_blocks_per_sm(int width, int elements) {
         return width == 1 && elements == large_elements ? 3 : 4;
     }
@@ -37,11 +37,11 @@ struct tile : row_limits {
     }
 };
 
-/// Whether packets are of 16-bit elements.
+/// Whether the packets have 16-bit elements.
 template <int width>
 constexpr bool is_packed = width == max_vector_bytes / 2;
 
-/// The sum of the label's logit's differences from the elements that a thread holds.
+/// The sum over a thread's elements of the label's logit less the element.
 template <class Share, int elements>
 __device__ float distances_of(const Share& share, const float (&values)[elements], float logit) {
     constexpr int width = elements / Share::packets;
@@ -51,7 +51,7 @@ __device__ float distances_of(const Share& share, const float (&values)[elements
     return sum;
 }
 
-/// From exponentials relative to `held` to the gradient.
+/// Makes the gradient of exponentials that are relative to `held`.
 template <class T>
 struct gradient_of_row {
     row_target target;
@@ -66,7 +66,7 @@ struct gradient_of_row {
           factor(exponential<T>(difference(held.largest, row.largest)) / row.sum * a.scale),
           held_largest(held.largest) {}
 
-    /// Stores the gradient as if no column were the label: a test of each would cost two instructions more.
+    /// Stores the gradient as if no column were the label: a test of each column would cost two more instructions.
     template <class Share, int elements>
     __device__ void store(T* y, const Share& share, float (&values)[elements]) const {
         if (!target.is_col()) return share.fill(y, target.fill());
@@ -75,7 +75,7 @@ struct gradient_of_row {
         share.store(y, values);
     }
 
-    /// The label's, by the thread that wrote its packet. `share` begins at the row's column `first_col`.
+    /// The thread that wrote the label's packet stores the label's gradient. `share` begins at the row's column `first_col`.
     template <class Share>
     __device__ void store_label(T* y, const Share& share, float logit, std::int64_t first_col = 0) const {
         constexpr auto width = static_cast<int>(sizeof(typename Share::packet) / sizeof(T));
@@ -86,7 +86,7 @@ struct gradient_of_row {
     }
 };
 
-/// The sum over the warps of a row of their numbers `n`.
+/// The sum of the numbers `n` that the warps of a row have published.
 template <int size>
 __device__ float total_of(const row_exchange<size>& exchange, int n) {
     float sum = 0;
@@ -95,7 +95,7 @@ __device__ float total_of(const row_exchange<size>& exchange, int n) {
     return lanes_reduce(sum, warp_size, plus{});
 }
 
-/// blockDim.x lanes a row, blockDim.y rows a block.
+/// blockDim.x lanes share a row; a block has blockDim.y rows.
 template <class T, int width, int elements>
 __global__ void __launch_bounds__(tile::lanes_threads, tile::lanes_blocks_per_sm(width, elements))
     lanes(cross_entropy_arguments<T> a) {
@@ -152,8 +152,8 @@ __global__ void __launch_bounds__(tile::block_threads, elements == tile::medium_
     gradient.store_label(y, share, logit);
 }
 
-/// As block(), of 16-bit elements that stay as they lie in memory: a row takes half the registers, an SM has two rows to load
-/// and store in turns, and each exponential is computed twice.
+/// As block(), but 16-bit elements stay packed. A row takes half the registers, so an SM has two rows and loads one while
+/// it stores the other. Each exponential is computed twice.
 template <class T, int width, int elements>
 __global__ void __launch_bounds__(tile::block_threads, tile::large_blocks_per_sm)
     packed(cross_entropy_arguments<T> a) {

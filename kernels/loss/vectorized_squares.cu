@@ -1,10 +1,10 @@
-// vectorized, of mean_squared_error: each element is read once and its gradient written at once.
+// vectorized, for mean_squared_error: each element is read once and its gradient written at once.
 //
-//   up to 1024 columns:  a row a warp, or 2 to 32 short rows a warp
-//   more:                a row a block or cluster, packet by packet: no element waits for the row's sum
+//   up to 1024 columns:  a warp per row, or per 2 to 32 short rows
+//   more:                a block or cluster per row, packet by packet: no element waits for the row's sum
 //
-// The plan is that of softmax (kernels/device/row_plan.hpp); what a thread holds of a row at a time are 16 elements of both
-// operands, or fewer of short rows. Needs the elements of a row side by side. What limits it is DRAM.
+// The plan is softmax's (kernels/device/row_plan.hpp). A thread holds 16 elements of both operands at a time, or fewer of
+// short rows. The elements of a row must lie side by side. The limit is DRAM.
 
 #include "kernels/device/clusters.hpp"
 #include "kernels/device/launch.hpp"
@@ -23,7 +23,7 @@ struct tile : row_limits {
     static constexpr int block_blocks_per_sm = 2;
 };
 
-/// The sum of the squares of the differences that a share has of a row from column `col` on, which become gradients.
+/// Stores the gradient of a share of a row from column `col` on. Returns the share's sum of squared differences.
 template <class T, int width, int elements>
 __device__ float take_squares(const mean_squared_error_arguments<T>& a,
                               const row_share<T, width, elements>& share, std::int64_t row, std::int64_t col,
@@ -42,7 +42,7 @@ __device__ float take_squares(const mean_squared_error_arguments<T>& a,
     return sum;
 }
 
-/// blockDim.x lanes a row, blockDim.y rows a block.
+/// blockDim.x lanes share a row; a block has blockDim.y rows.
 template <class T, int width, int elements>
 __global__ void __launch_bounds__(tile::lanes_threads, tile::lanes_blocks_per_sm(elements))
     lanes(mean_squared_error_arguments<T> a) {

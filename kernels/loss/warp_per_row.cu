@@ -1,12 +1,12 @@
-// warp_per_row: one warp a row; the largest element and the sum in one pass.
+// warp_per_row: one warp per row; the largest element and the sum in one pass.
 //
 //   lane l:  elements l, l + 32, ...   m' = max(m, x),  s' = s exp(m - m') + exp(x - m'): whenever a larger
 //   warp:    (m, s) + (m', s')         element comes, the sum so far is brought up to it
 //
-// A warp's loads of a row-major matrix lie side by side, and of the three passes two are left (Milakov and Gimelshein, "Online
-// normalizer calculation for softmax", 2018). No barrier; a block has several rows, so that few classes keep it busy. What
-// limits it: a load instruction for every element, each waiting for the one before it, two reads, and idle SMs where rows are
-// few. Any strides.
+// A warp's loads of a row-major matrix lie side by side. Two of the three passes are left (Milakov and Gimelshein,
+// "Online normalizer calculation for softmax", 2018). There is no barrier, and a block has several rows, so that few
+// classes keep it busy. Its limits are a load instruction for every element, each waiting for the one before it, two
+// reads, and idle SMs where rows are few. It takes any strides.
 
 #include "kernels/device/launch.hpp"
 #include "kernels/device/math.hpp"
@@ -92,10 +92,10 @@ __global__ void __launch_bounds__(tile::threads) warp_per_row(mean_squared_error
     if (lane == 0) write_loss(a.loss, row, sum / cols);
 }
 
-/// Whether column j comes before the label in row_argmax(): NaN first, then what is larger, of equals the first.
-__device__ bool beats(float score, std::int64_t col, float of_label, std::int64_t label) {
-    const bool is_equal = score == of_label || (isnan(score) && isnan(of_label));
-    return is_equal ? col < label : isnan(score) || score > of_label;
+/// Whether row_argmax() prefers a column to the label: NaN wins, then the larger score, and the first of equals.
+__device__ bool beats(float score, std::int64_t col, float label_score, std::int64_t label) {
+    const bool is_equal = score == label_score || (isnan(score) && isnan(label_score));
+    return is_equal ? col < label : isnan(score) || score > label_score;
 }
 
 template <class T>
@@ -107,10 +107,10 @@ __global__ void __launch_bounds__(tile::threads) hits_of_warps(label_hits_argume
     const std::int64_t label = a.labels.data[row * a.labels.stride];
     bool is_hit = label >= 0 && label < a.scores.cols;
     if (is_hit) {
-        const auto of_label = static_cast<float>(x[label * a.scores.col_stride]);
+        const auto label_score = static_cast<float>(x[label * a.scores.col_stride]);
 #pragma unroll 8
         for (std::int64_t col = lane; col < a.scores.cols; col += warp_size)
-            is_hit &= !beats(static_cast<float>(x[col * a.scores.col_stride]), col, of_label, label);
+            is_hit &= !beats(static_cast<float>(x[col * a.scores.col_stride]), col, label_score, label);
     }
     is_hit = __all_sync(0xffffffffu, is_hit) != 0;
     if (lane == 0) a.hits.data[row * a.hits.stride] = is_hit ? 1 : 0;

@@ -1,8 +1,8 @@
 // coalesced: a warp reads neighbours, whichever way they lie.
 //
-//   neighbours in a row:        a warp a row; lane l takes elements l, l + 32, ...; shuffles
-//   neighbours across rows:     lane l of each of 8 warps takes row l of 32; warp w elements w, w + 8, ...;
-//                               the warps meet in shared memory
+//   neighbours in a row:        one warp per row; lane l takes elements l, l + 32, ...; shuffles
+//   neighbours across rows:     8 warps per 32 rows; lane l takes row l, and warp w elements w, w + 8, ...;
+//                               the warps combine in shared memory
 //
 //                 row 0   row 1  ...  row 31
 //   element 0     warp 0  warp 0      warp 0      (for columns of a matrix, "row" is a column of it)
@@ -10,8 +10,8 @@
 //   ...
 //   element 8     warp 0  ...
 //
-// Each load of a warp is one or a few whole lines. What limits it: a load of one element at a time, too few
-// warps where there are few rows, and none at all for a row that is long and alone. Any strides.
+// Each load of a warp is one or a few whole lines. But a thread loads one element at a time, few rows occupy few
+// warps, and a single long row occupies only one or eight. It takes any strides.
 
 #include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/sync.cuh"
@@ -26,7 +26,7 @@ struct tile {
     static constexpr int threads = warps * warp_size;
 };
 
-/// Elements first, first + step, ... of a row.
+/// Combines elements first, first + step, ... of a row.
 template <class Operation, class T>
 __device__ typename Operation::state accumulate(const matrix_view<const T>& x, std::int64_t row, int first,
                                                 int step) {
@@ -43,7 +43,7 @@ __global__ void __launch_bounds__(tile::threads)
     coalesced_rows(matrix_view<const T> x, vector_view<Result> y, float divisor) {
     const int lane = static_cast<int>(threadIdx.x % warp_size);
     const std::int64_t row = std::int64_t{blockIdx.x} * tile::warps + threadIdx.x / warp_size;
-    if (row >= x.rows) return;  // whole warps
+    if (row >= x.rows) return;  // a whole warp returns
 
     auto total = accumulate<Operation>(x, row, lane, warp_size);
     total = combine_lanes<Operation>(total, warp_size);
@@ -72,8 +72,8 @@ __global__ void __launch_bounds__(tile::threads)
 
 plan plan_coalesced(const matrix_facts& problem, const device_traits&) {
     const bool is_across = is_across_rows(problem) || problem.row_stride < problem.col_stride;
-    const int rows = is_across ? warp_size : tile::warps;     // of a block
-    const int sharers = is_across ? tile::warps : warp_size;  // of a row
+    const int rows = is_across ? warp_size : tile::warps;     // per block
+    const int sharers = is_across ? tile::warps : warp_size;  // threads per row
     return {.blocks = (problem.rows + rows - 1) / rows,
             .threads = tile::threads,
             .is_across = is_across,

@@ -6,10 +6,10 @@
 
 #include <cstdint>
 
-/// All that rows, plans and messages read of a problem. Pure.
+/// The facts of a problem that the tables of rungs, the plans and the messages read. Pure.
 namespace heddle::kernels::matrix_reduce {
 
-/// Strides that nothing uses become those of a dense matrix. `shape` is a view or a layout.
+/// Replaces strides that nothing uses with those of a dense matrix. `shape` is a view or a layout.
 template <class Shape>
 constexpr Shape normalised(Shape shape) {
     if (shape.cols <= 1) shape.col_stride = 1;
@@ -17,18 +17,18 @@ constexpr Shape normalised(Shape shape) {
     return shape;
 }
 
-/// Whether x, a view or a layout, has neighbours from row to row and none in a row (or one column alone).
+/// Whether memory neighbours in x, a view or a layout, lie in different rows and not in one (or x has one column).
 template <class Shape>
 constexpr bool is_across_rows(const Shape& x) {
     return x.row_stride == 1 && (x.col_stride != 1 || x.cols <= 1);
 }
 
-/// Whether each row, or where neighbours lie across rows each column, begins at a packet.
+/// Whether each row begins at a packet boundary; each column, where neighbours lie across rows.
 constexpr bool has_aligned_lines(const matrix_layout& x) {
-    const bool of_columns = is_across_rows(x);
+    const bool is_across = is_across_rows(x);
     return x.offset % packet_bytes == 0 &&
-           ((of_columns ? x.cols : x.rows) <= 1 ||
-            are_packets(of_columns ? x.col_stride : x.row_stride, x.element_bytes));
+           ((is_across ? x.cols : x.rows) <= 1 ||
+            are_packets(is_across ? x.col_stride : x.row_stride, x.element_bytes));
 }
 
 /// The matrix whose rows are reduced, normalised().

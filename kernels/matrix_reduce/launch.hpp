@@ -27,10 +27,10 @@ using result_type = std::conditional_t<
     std::is_same_v<Operation, argmax>, std::int64_t,
     std::conditional_t<std::is_same_v<Operation, min> || std::is_same_v<Operation, max>, T, float>>;
 
-/// What any operation keeps of the elements that it has seen.
+/// The largest state of any operation.
 inline constexpr std::int64_t max_state_bytes = 16;
-/// Where blocks share rows, the last of those that share a ticket combines their partials. Row i has ticket
-/// i % max_tickets.
+/// Row i has ticket i % max_tickets. Where blocks share rows, the last block to draw a ticket combines the partials of
+/// all rows that have it.
 inline constexpr int max_tickets = 1024;
 
 /// The rows of x are reduced; there is at least one. col_stride is 1 where x has one column or none;
@@ -39,12 +39,12 @@ template <class Operation, class T>
 struct arguments {
     matrix_view<const T> x;
     vector_view<result_type<Operation, T>> y;
-    float divisor = 1;              ///< of sums and variances
-    unsigned* tickets = nullptr;    ///< max_tickets, zero before and after
-    std::byte* partials = nullptr;  ///< as many states as the plan says; none: both are null
+    float divisor = 1;              ///< for sums and variances
+    unsigned* tickets = nullptr;    ///< max_tickets, zero before and after; null without partials
+    std::byte* partials = nullptr;  ///< as many states as the plan says; null where there are none
 };
 
-/// Rows of whole packets are left to lanes, which read them as they lie. The same wherever x begins.
+/// Whether rows are so short that a thread takes each. Lanes take rows of whole packets. x's address does not matter.
 inline bool has_short_rows(const matrix_facts& x) {
     using limits = row_sharing;
     if (is_across_rows(x)) return x.cols <= limits::thread_elements_across;
@@ -53,19 +53,19 @@ inline bool has_short_rows(const matrix_facts& x) {
            bytes <= limits::thread_bytes && bytes % packet_bytes != 0;
 }
 
-/// How a rung does a problem.
+/// How a rung computes a problem.
 struct plan {
-    std::int64_t blocks = 1;   ///< each has a row or some of them
-    std::int64_t sharers = 1;  ///< of vectorized: so many blocks share the same rows
-    std::int64_t threads = 0;  ///< of a block
-    bool is_across = false;    ///< of coalesced and of short rows: a warp reads across rows
-    int lanes = 0;             ///< of vectorized rows: for a row, or 0: a block; of columns: side by side
-    int width = 1;             ///< of vectorized columns: elements of a load
-    std::int64_t range = 0;    ///< of vectorized columns: elements of each row that a block takes
+    std::int64_t blocks = 1;   ///< each has one row or several
+    std::int64_t sharers = 1;  ///< vectorized: blocks that share the same rows
+    std::int64_t threads = 0;  ///< per block
+    bool is_across = false;    ///< coalesced and short rows: a warp reads across rows
+    int lanes = 0;             ///< vectorized rows: lanes per row, 0 for a block; columns: lanes side by side
+    int width = 1;             ///< vectorized columns: elements per load
+    std::int64_t range = 0;    ///< vectorized columns: elements of each row that a block takes
 
-    // At most, and the same at any alignment and of all operations:
+    // Upper bounds, the same at any alignment and for all operations:
     std::int64_t partials = 0;  ///< states in the workspace
-    std::int64_t depth = 0;     ///< combinations on the way of any one element to the result
+    std::int64_t depth = 0;     ///< combinations from any one element to the result
 };
 
 inline std::int64_t scratch_bytes(const plan& plan) {
@@ -84,7 +84,7 @@ plan plan_vectorized_columns(const matrix_facts& problem, const device_traits& d
 /// Needs has_short_rows().
 plan plan_vectorized_short(const matrix_facts& problem, const device_traits& device);
 
-/// These reduce by the rung's plan for these arguments.
+/// These reduce the rows. The plan is the rung's for these arguments.
 template <class Operation, class T>
 void launch_naive(const plan& plan, const arguments<Operation, T>& arguments, cudaStream_t stream);
 template <class Operation, class T>

@@ -1,11 +1,11 @@
-// naive: one thread a row.
+// naive: one thread per row.
 //
 //   thread i:  x[i][0], x[i][1], ..., one after another -> y[i]
 //
-// Nothing is shared and any strides will do. Of the columns of a row-major matrix neighbouring threads read
-// neighbouring elements. Along its rows they read a row's stride apart: a load of a warp touches 32 sectors of
-// 32 bytes, one element of each, and counts on L1 to keep the rest. Either way there are as many threads as
-// results, which are few where rows are long, and each waits for one load at a time.
+// Nothing is shared, and it takes any strides. Where columns of a row-major matrix are reduced, neighbouring threads
+// read neighbouring elements. Where rows are reduced, they read a row's stride apart. A load of a warp then touches 32
+// sectors of 32 bytes, uses one element of each, and counts on L1 to keep the rest. Either way there are as many
+// threads as results, which are few where rows are long, and each waits for one load at a time.
 
 #include "kernels/device/launch.hpp"
 #include "kernels/device/runs.cuh"

@@ -8,12 +8,12 @@
 #include <cstdint>
 #include <limits>
 
-/// An operation has a `state`, what it keeps of the elements it has seen: identity(), of no element; of(), of a
-/// run of elements; the call operator, of what two states have seen; finish(), the result. `threads` is what
-/// its blocks have at most, and `blocks_per_sm` how many of them an SM shall hold: large states need registers.
+/// An operation keeps a `state` of the elements it has seen. identity() is the state of no element, of() that of a run of
+/// elements. The call operator combines two states, and finish() makes the result. `threads` is the most that a block
+/// has, and `blocks_per_sm` is how many blocks an SM shall hold: large states need registers.
 namespace heddle::kernels::matrix_reduce {
 
-/// The `threads` of large states, and of others.
+/// The `threads` of operations with large states, and of others.
 inline constexpr int few_threads = 256;
 inline constexpr int many_threads = 512;
 
@@ -68,7 +68,7 @@ struct alignas(16) candidate {
     std::int64_t index;
 };
 
-/// NaN counts as larger than all else, and of equals the first wins, in whatever order they come.
+/// NaN counts as larger than all else. The first of equals wins, in whatever order they come.
 struct argmax {
     using state = candidate;
     static constexpr int threads = few_threads;
@@ -110,7 +110,7 @@ struct alignas(16) moments {
     float squares;  ///< the sum of the squared distances from the mean
 };
 
-/// Two passes over the elements at hand, which are in registers; then runs are merged pair by pair.
+/// of() takes two passes over its elements, which are in registers; runs are then merged pair by pair.
 struct variance {
     using state = moments;
     static constexpr int threads = few_threads;
@@ -120,7 +120,7 @@ struct variance {
 
     template <int count>
     static __device__ moments of(const float (&values)[count], std::int64_t, std::int64_t) {
-        // Scaled by a power of two first: a sum of large elements would overflow where their mean does not.
+        // Scaled by a power of two first: the sum of large elements could overflow where their mean does not.
         static_assert((count & (count - 1)) == 0);
         float shares[count];
 #pragma unroll
@@ -158,8 +158,8 @@ __device__ inline moments shuffle_down(const moments& run, int distance) {
             shuffle_down(run.squares, distance)};
 }
 
-/// The first of each `lanes` neighbours of a warp, a power of two, gets the combination of their states. All
-/// lanes of the warp take part.
+/// Combines the states of each group of `lanes` neighbours in a warp, a power of two. The first of the group gets the
+/// result. All lanes of the warp take part.
 template <class Operation>
 __device__ typename Operation::state combine_lanes(typename Operation::state value, int lanes) {
     for (int distance = lanes / 2; distance > 0; distance /= 2)
@@ -167,7 +167,7 @@ __device__ typename Operation::state combine_lanes(typename Operation::state val
     return value;
 }
 
-/// What another block has stored.
+/// Loads a state that another block has stored.
 __device__ inline float load_partial(const float* partial) {
     return __ldcg(partial);
 }

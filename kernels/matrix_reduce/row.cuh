@@ -7,13 +7,13 @@
 
 namespace heddle::kernels::matrix_reduce {
 
-/// Elements side by side, at any address: packets of 16 aligned bytes, and the few elements before the first
-/// and after the last of them.
+/// Elements side by side, at any address: packets of 16 aligned bytes, and edges, the few elements before the first
+/// packet and after the last.
 ///
 ///   | e e e | p p p p | p p p p | ... | p p p p | e e |
 ///   data    body (16-byte boundary)
 ///
-/// Index counts elements and steps past them: int saves registers where rows are short.
+/// Index is the type of element counts and of steps past them: int saves registers where rows are short.
 template <class T, class Index>
 class packed_row {
   public:
@@ -34,7 +34,7 @@ class packed_row {
     __device__ packet load(Index i) const { return reinterpret_cast<const packet*>(data_ + head_)[i]; }
     __device__ Index index_of(Index i) const { return head_ + i * width; }
 
-    /// Elements outside the packets: at most 2 * (width - 1).
+    /// The number of elements outside the packets: at most 2 * (width - 1).
     __device__ int edges() const { return edges_; }
     __device__ Index edge_index(int i) const { return i < head_ ? i : size_ - edges_ + i; }
     __device__ T edge(int i) const { return data_[edge_index(i)]; }
@@ -47,7 +47,7 @@ class packed_row {
     int edges_;
 };
 
-/// The state of one packet, whose first element has this index.
+/// The state of one packet. Its first element has this index.
 template <class Operation, class T, int width>
 __device__ typename Operation::state state_of(const vector<T, width>& packet, std::int64_t index) {
     float values[width];
@@ -56,8 +56,8 @@ __device__ typename Operation::state state_of(const vector<T, width>& packet, st
     return Operation::of(values, index, 1);
 }
 
-/// One thread's share of a row's packets: first, first + step, ... `unroll` loads are issued before the first
-/// is used.
+/// Combines one thread's share of a row's packets: first, first + step, ... It issues `unroll` loads before it uses the
+/// first.
 template <class Operation, int unroll, class T, class Index>
 __device__ typename Operation::state accumulate(const packed_row<T, Index>& row, Index first, int step) {
     using state = typename Operation::state;
@@ -88,7 +88,7 @@ __device__ typename Operation::state accumulate(const packed_row<T, Index>& row,
     return total;
 }
 
-/// The edge elements first, first + step, ... join a total.
+/// Adds the edges first, first + step, ... to a total.
 template <class Operation, class T, class Index>
 __device__ void accumulate_edges(typename Operation::state& total, const packed_row<T, Index>& row, int first,
                                  int step) {

@@ -1,18 +1,18 @@
-// vectorized, of columns: 16 bytes a load, across columns; a block takes a strip of them and a range of rows.
+// vectorized, for columns: 16 bytes a load, across columns; a block takes a strip of them and a range of rows.
 //
 //              strip 0                        strip 1
 //              lane 0 .. lane 31
 //   range 0    p p p p ... p p p   warp 0     p p p p ...      p: a packet of 16 bytes, of 4 or 8 columns
-//              p p p p ... p p p   warp 1                      (of few columns a warp takes several rows)
+//              p p p p ... p p p   warp 1                      (a warp takes several rows of few columns)
 //   range 1    p p p p ... p p p   warp 0
 //
 // Here "row" is a row in memory: what launch.hpp calls a row of x is a column here. A thread keeps one state for each
-// column of its packet and walks down the rows, eight loads in flight (four of 16-bit types, whose eight columns need
-// the registers). Lanes of one column meet by shuffles, and warps in shared memory. Ranges leave one partial a
-// column, and the last block of those that share a ticket combines them in the order of the ranges, in the same
-// launch. Packets need columns at 16-byte boundaries in every row; else a thread takes one column. The last packet of
-// a row is read element by element where it is not full: nothing outside the matrix is read. Any strides, but it is
-// fast for row_stride 1 only (of x: columns side by side). What limits it is DRAM.
+// column of its packet. It walks down the rows with eight loads in flight (four of 16-bit types, whose eight columns need
+// the registers). Shuffles combine the lanes of one column, and shared memory the warps. Ranges leave one partial per
+// column. The last block that draws a ticket combines them in the order of the ranges, in the same launch. Packets need
+// columns at 16-byte boundaries in every row; else a thread takes one column. A last packet that is not full is read
+// element by element, so nothing outside the matrix is read. It takes any strides, but is fast only where columns lie
+// side by side (row_stride 1 in x). The limit is DRAM.
 
 #include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/sync.cuh"
@@ -28,8 +28,8 @@ namespace {
 
 struct tile {
     static constexpr int min_threads = 64;
-    static constexpr int blocks_per_sm = 2;  ///< 64 registers a thread, of large states 128
-    /// Loads in flight a thread, of packets of `width`.
+    static constexpr int blocks_per_sm = 2;  ///< 64 registers per thread, 128 for large states
+    /// Loads in flight per thread, of packets of `width` elements.
     __host__ __device__ static constexpr int unroll(int width) { return width > 4 ? 4 : 8; }
 };
 
@@ -42,7 +42,7 @@ int power_of_two(std::int64_t at_least, int low, int high) {
     return static_cast<int>(std::bit_ceil(clamped));
 }
 
-/// How `cols` columns of `rows` elements are cut into strips, each for so many blocks as there are ranges of rows.
+/// Cuts `cols` columns of `rows` elements into strips and ranges of rows. A block takes one range of a strip.
 plan cut(std::int64_t rows, std::int64_t cols, int width, int max_threads, const device_traits& device,
          bool may_share) {
     const std::int64_t across = ceiling(cols, width);
@@ -68,23 +68,23 @@ plan cut(std::int64_t rows, std::int64_t cols, int width, int max_threads, const
             .partials = ranges == 1 ? 0 : ranges * strips * lanes * width};
 }
 
-/// Combinations on the way of one of `rows` elements to the result.
+/// The number of combinations from one of `rows` elements to the result.
 std::int64_t depth_of(const plan& cut, std::int64_t rows) {
     const auto log2 = [](std::int64_t power) {
         return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(power))) - 1;
     };
     const int unroll = tile::unroll(cut.width);
-    const std::int64_t of_thread = ceiling(std::min(cut.range, rows), cut.threads / cut.lanes);
+    const std::int64_t rows_of_thread = ceiling(std::min(cut.range, rows), cut.threads / cut.lanes);
     const std::int64_t parts = std::max<std::int64_t>(1, cut.threads / (cut.lanes * cut.width));
     const std::int64_t warps = cut.threads / warp_size;
-    std::int64_t depth = log2(unroll) + of_thread / unroll + unroll - 1 + log2(warp_size / cut.lanes);
+    std::int64_t depth = log2(unroll) + rows_of_thread / unroll + unroll - 1 + log2(warp_size / cut.lanes);
     depth += ceiling(warps, parts) + log2(parts);
     if (cut.sharers > 1) depth += ceiling(cut.sharers, parts) + log2(parts);
     return depth;
 }
 
-/// `count` rows join the totals of one packet's columns: the first is number `row` and `data` away, the others
-/// `step` rows further each, which is `stride` elements.
+/// Adds `count` rows to the totals of one packet's columns. The first row has number `row` and lies at `data`. The others
+/// follow `step` rows apart, which is `stride` elements.
 template <class Operation, int unroll, class T, int width, class Load>
 __device__ void accumulate(typename Operation::state (&totals)[width], const T* data, std::int64_t stride,
                            int count, std::int64_t row, int step, Load load) {
@@ -118,9 +118,9 @@ __device__ void accumulate(typename Operation::state (&totals)[width], const T* 
             }
 }
 
-/// For each column c of a strip the states read(0, c), ..., read(count - 1, c) become one, in an order that
-/// depends on the numbers alone, and write(c, state) stores it. All threads of the block call this, with
-/// `slots` for a state each, which may be what is read; `batch` reads are under way at a time.
+/// For each column c of a strip, combines the states read(0, c), ..., read(count - 1, c), and write(c, state) stores the
+/// result. The order depends on the numbers alone. All threads of the block call this. `slots` has room for a state per
+/// thread, and read() may read from it. `batch` reads are under way at a time.
 template <class Operation, int batch, class Read, class Write>
 __device__ void combine_columns(typename Operation::state* slots, int columns, int count, Read read,
                                 Write write) {
@@ -144,7 +144,7 @@ __device__ void combine_columns(typename Operation::state* slots, int columns, i
         return;
     }
 
-    // Several threads a column, then a tree of them.
+    // Several threads take a column, then a tree combines them.
     const int column = thread & (columns - 1);
     auto value = combine(column, static_cast<int>(threadIdx.x / columns), threads / columns);
     ptx::sync_threads();
@@ -159,7 +159,7 @@ __device__ void combine_columns(typename Operation::state* slots, int columns, i
     if (thread < columns) write(column, value);
 }
 
-/// Block (i, r) takes strip i of the rows of range r; columns are x's rows. 2^shift lanes side by side.
+/// Block (i, r) takes strip i of the rows of range r, with 2^shift lanes side by side. Columns are x's rows.
 template <class Operation, int width, class T, class Result>
 __global__ void __launch_bounds__(Operation::threads, tile::blocks_per_sm)
     columns(matrix_view<const T> x, vector_view<Result> y, float divisor, int shift, std::int64_t range,
@@ -170,10 +170,10 @@ __global__ void __launch_bounds__(Operation::threads, tile::blocks_per_sm)
 
     const int lanes = 1 << shift;
     const int lane = static_cast<int>(threadIdx.x) & (lanes - 1);
-    const int of_strip = lanes * width;
+    const int strip_columns = lanes * width;
     const std::int64_t first = (std::int64_t{blockIdx.x} * lanes + lane) * width;
     const int valid = static_cast<int>(::min(std::int64_t{width}, x.rows - first));
-    const int step = static_cast<int>(blockDim.x >> shift);  // a power of two, as are threads and lanes
+    const int step = static_cast<int>(blockDim.x >> shift);  // a power of two, as threads and lanes are
     const std::int64_t row = std::int64_t{blockIdx.y} * range + (threadIdx.x >> shift);
     const std::int64_t end = ::min((std::int64_t{blockIdx.y} + 1) * range, x.cols);
     const int count = row < end ? static_cast<int>((end - row + step - 1) >> (__ffs(step) - 1)) : 0;
@@ -196,7 +196,7 @@ __global__ void __launch_bounds__(Operation::threads, tile::blocks_per_sm)
         });
     }
 
-    // Lanes of one column, then warps.
+    // Combine the lanes of one column, then the warps.
     for (int distance = warp_size / 2; distance >= lanes; distance /= 2)
 #pragma unroll
         for (int e = 0; e < width; ++e) totals[e] = Operation{}(totals[e], shuffle_down(totals[e], distance));
@@ -204,21 +204,21 @@ __global__ void __launch_bounds__(Operation::threads, tile::blocks_per_sm)
     const int warp = static_cast<int>(threadIdx.x / warp_size);
     if (warp_lane < lanes)
 #pragma unroll
-        for (int e = 0; e < width; ++e) slots[warp * of_strip + lane * width + e] = totals[e];
+        for (int e = 0; e < width; ++e) slots[warp * strip_columns + lane * width + e] = totals[e];
     ptx::sync_threads();
 
     const auto store_result = [&](std::int64_t strip, int column, const state& total) {
-        const std::int64_t number = strip * of_strip + column;
+        const std::int64_t number = strip * strip_columns + column;
         if (number < x.rows) y.data[number * y.stride] = Operation::template finish<Result>(total, divisor);
     };
-    // There are few more partials than the device has threads.
+    // 32 bits suffice for the index: there are few more partials than the device has threads.
     const auto partial = [&](unsigned r, unsigned strip, int column) {
-        return partials + ((r * gridDim.x + strip) * of_strip + column);
+        return partials + ((r * gridDim.x + strip) * strip_columns + column);
     };
     const partials_left left = leave([&] {
         combine_columns<Operation, 2>(
-            slots, of_strip, static_cast<int>(blockDim.x / warp_size),
-            [&](int w, int column) { return slots[w * of_strip + column]; },
+            slots, strip_columns, static_cast<int>(blockDim.x / warp_size),
+            [&](int w, int column) { return slots[w * strip_columns + column]; },
             [&](int column, const state& total) {
                 if (gridDim.y == 1)
                     store_result(blockIdx.x, column, total);
@@ -230,7 +230,7 @@ __global__ void __launch_bounds__(Operation::threads, tile::blocks_per_sm)
 
     for (unsigned strip = blockIdx.x % max_tickets; strip < gridDim.x; strip += max_tickets)
         combine_columns<Operation, 4>(
-            slots, of_strip, static_cast<int>(gridDim.y),
+            slots, strip_columns, static_cast<int>(gridDim.y),
             [&](int r, int column) { return load_partial(partial(static_cast<unsigned>(r), strip, column)); },
             [&](int column, const state& total) { store_result(strip, column, total); });
 }

@@ -1,18 +1,18 @@
-// vectorized, of rows: 16 bytes a load, four loads in flight a thread, and as many threads a row as it is worth.
+// vectorized, for rows: 16 bytes a load, four loads in flight a thread, and as many threads per row as pay.
 //
 //   row:  | e e e | p p p p | p p p p | ... | p p p p | e e |      p: packets of 16 aligned bytes
 //
 //   packets in a row         who reduces it
 //   up to 32                 1 to 32 lanes, a packet each: 32 to 1 rows a warp                 (short_rows)
-//   up to 64; 256 of many    a warp, 2 to 8 packets a lane                                     (short_rows)
-//   more                     a block of 64 to 512 threads, four packets a thread and more      (long_rows)
+//   up to 64; of many 256    a warp, 2 to 8 packets a lane                                     (short_rows)
+//   more                     a block of 64 to 512 threads, at least four packets a thread      (long_rows)
 //   over 4096 of few rows    several blocks, which leave partials; the last combines them      (long_rows)
 //
-// Blocks share rows only where there are fewer rows than places on the device. The last block of those that
-// share a ticket combines their partials, in the order of the blocks, so the same call gives the same bits and
-// there is one launch. A row begins where it begins: its first packet is the first 16-byte boundary in it, and
-// the few elements outside go to the first threads, so misaligned rows and any row stride run at full speed.
-// What limits it is DRAM, and the launch where x is small. Needs col_stride 1.
+// Blocks share rows only where there are fewer rows than places on the device. The last block that draws a ticket
+// combines the partials in the order of the blocks. So the same call gives the same bits, and there is one launch.
+// A row's first packet begins at its first 16-byte boundary, and the first threads take the few elements outside the
+// packets. So misaligned rows and any row stride run at full speed. It needs col_stride 1. The limit is DRAM, and
+// the launch where x is small.
 
 #include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/sync.cuh"
@@ -28,7 +28,7 @@ namespace {
 
 struct tile {
     static constexpr int unroll = 4;
-    static constexpr int max_threads = many_threads;  ///< of a block that takes a row
+    static constexpr int max_threads = many_threads;  ///< per block that takes a row
     static constexpr int min_threads = 64;
     static constexpr int short_threads = 128;
     static constexpr int blocks_per_sm = 4;
@@ -50,16 +50,15 @@ bool are_short(std::int64_t rows, std::int64_t packets, const device_traits& dev
            rows >= std::int64_t{device.sm_count} * row_sharing::many_rows_per_sm;
 }
 
-/// Lanes a row, so that each has a packet; rows off the boundaries have as many edges as packets, or more.
+/// Lanes per row, so that each has a packet at most. Misaligned rows may have more edges than packets.
 int lanes_of(std::int64_t size, std::int64_t packets, bool has_edges) {
     const std::int64_t edges = has_edges ? std::min<std::int64_t>(size, 8) : 0;
     return power_of_two(std::max(packets, edges), 1, warp_size);
 }
 
-/// Threads a block and blocks a row.
 struct grid {
-    int threads;
-    int sharers;
+    int threads;  ///< per block
+    int sharers;  ///< blocks per row
 };
 
 grid grid_of(std::int64_t rows, std::int64_t packets, int max_threads, const device_traits& device,
@@ -75,8 +74,8 @@ grid grid_of(std::int64_t rows, std::int64_t packets, int max_threads, const dev
     return {threads, static_cast<int>(std::min(ceiling(blocks, rows), ceiling(packets, tile::max_threads)))};
 }
 
-/// 2^shift lanes a row. As many blocks an SM as registers allow: 40 a thread for 16-bit types, 32 for float, of
-/// large states 64. Small blocks: their places are taken again sooner.
+/// 2^shift lanes share a row. An SM has as many blocks as registers allow: 40 registers per thread for 16-bit types, 32
+/// for float, 64 for large states. Blocks are small, so that the next ones take their places sooner.
 template <class Operation, class T, class Result>
 __global__ void __launch_bounds__(tile::short_threads, (Operation::threads < tile::max_threads ? 8
                                                         : sizeof(T) == 2                       ? 12
@@ -139,7 +138,7 @@ __global__ void __launch_bounds__(Operation::threads, Operation::blocks_per_sm)
     });
     if (!is_last_block(tickets, blockIdx.x, gridDim.x, sharers, left)) return;
 
-    // A warp for each of the rows of this ticket.
+    // A warp takes each of the rows of this ticket.
     const unsigned lane = threadIdx.x % warp_size;
     for (unsigned number = blockIdx.x % max_tickets + threadIdx.x / warp_size * max_tickets;
          number < gridDim.x; number += blockDim.x / warp_size * max_tickets) {

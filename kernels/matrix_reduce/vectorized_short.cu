@@ -1,14 +1,14 @@
-// vectorized, of rows of a few elements: a thread a row.
+// vectorized, for rows of a few elements: one thread per row.
 //
-//   neighbours across rows:            row 0   row 1   row 2 ..        a warp reads 32 rows' elements e, side by side,
-//                       element 0      t 0     t 1     t 2             all elements of a thread's rows under way at once
+//   neighbours across rows:            row 0   row 1   row 2 ..        a warp reads one element of 32 rows, side by side;
+//                       element 0      t 0     t 1     t 2             a thread loads all elements of its rows at once
 //                       element 1      t 0     t 1     t 2
 //
 //   neighbours in a row:   | row 0 | row 1 | row 2 | ..   ->  shared memory  ->  t 0, t 1, t 2 ..
 //                          | p p p p p p p p p p p ..         p: packets of 16 bytes, wherever rows begin
 //
-// Lanes that share such a row would be idle for the most part, or have its edges to read one by one. Needs at most 8 elements
-// a row where they lie across, else at most 128 bytes and no gap between rows. What limits it is DRAM.
+// Several lanes of such a row would mostly be idle, or would read its edges one by one. It needs at most 8 elements per
+// row where neighbours lie across rows, else at most 128 bytes and no gap between rows. The limit is DRAM.
 
 #include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/sync.cuh"
@@ -20,7 +20,7 @@ namespace {
 struct tile {
     static constexpr int threads = 128;
     static constexpr int batch = 8;  ///< elements of a row that are combined at once
-    /// Rows of a thread where they lie across: as many bytes under way, whatever the type.
+    /// Rows per thread where neighbours lie across rows: any type has as many bytes under way.
     __host__ __device__ static constexpr int rows(std::size_t element_bytes) {
         return 8 / static_cast<int>(element_bytes);
     }
@@ -68,7 +68,7 @@ __global__ void __launch_bounds__(tile::threads)
     const auto rows = static_cast<int>(::min(x.rows - first, std::int64_t{tile::threads}));
     const T* const from = x.data + first * cols;
     const packed all(from, rows * cols);
-    // Elements lie in shared memory as they do in packets.
+    // Elements lie relative to packets in shared memory as they do in x.
     T* const shared =
         reinterpret_cast<T*>(storage) + reinterpret_cast<std::uintptr_t>(from) % max_vector_bytes / sizeof(T);
 #pragma unroll 4

@@ -1,10 +1,10 @@
-// block_per_row: 256 threads a row, sums by a tree in shared memory.
+// block_per_row: 256 threads per row, sums by a tree in shared memory.
 //
 //   row:     | 0 1 2 ... 255 | 0 1 2 ... 255 | 0 1 2 ...        thread of each element
 //
 // A warp's loads lie side by side, and all SMs have work from 132 rows on. It still reads a row three times
-// (rms_norm: twice), the later times from L1 or L2 where the row fits, element by element; blocks of 256
-// threads are too large for short rows. Any strides.
+// (rms_norm: twice), element by element, the later times from L1 or L2 where the row fits. Blocks of 256
+// threads are too large for short rows. It takes any strides.
 
 #include "kernels/device/grid.hpp"
 #include "kernels/device/launch.hpp"

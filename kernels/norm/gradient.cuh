@@ -7,13 +7,13 @@
 
 namespace heddle::kernels::norm {
 
-/// What a row is normalised by.
+/// A row's element x is normalised to (x - mean) * scale.
 struct row_statistics {
     float mean;
     float scale;
 };
 
-/// Sums of two kinds that go together: over a row of g and of g z, or over a column for dbeta and for dgamma.
+/// Two sums: of g and of g z over a row, or of the terms of dbeta and of dgamma over a column.
 struct sum_pair {
     float plain;
     float scaled;
@@ -23,7 +23,7 @@ struct sum_pair {
     }
 };
 
-/// dx of an element, of the means of g and of g z over its row.
+/// dx of an element, from the means of g and of g z over its row.
 __device__ inline float gradient_of(float g, float z, float scale, float mean_of_g, float mean_of_gz) {
     return (g - mean_of_g - z * mean_of_gz) * scale;
 }
@@ -43,16 +43,16 @@ struct gradient_row {
     __device__ float g(std::int64_t col) const { return dy(col) * parameter(a.gamma, col, 1.0f); }
 };
 
-/// What a row adds to the sums of a column.
+/// The term of a row in the sums of a column.
 template <class T>
 __device__ sum_pair column_term(const gradient_arguments<T>& a, const row_statistics* statistics,
                                 std::int64_t row, std::int64_t col) {
-    const gradient_row<T> of(a, row);
-    const float dy = of.dy(col);
-    return {dy, dy * ((of.x(col) - statistics[row].mean) * statistics[row].scale)};
+    const gradient_row<T> in_row(a, row);
+    const float dy = in_row.dy(col);
+    return {dy, dy * ((in_row.x(col) - statistics[row].mean) * statistics[row].scale)};
 }
 
-/// Writes what is wanted of a column's sums.
+/// Writes those of a column's sums that are wanted.
 template <class T>
 __device__ void store_column(const gradient_arguments<T>& a, std::int64_t col, const sum_pair& sums) {
     if (a.dgamma.size > 0) a.dgamma.data[col * a.dgamma.stride] = static_cast<T>(sums.scaled);

@@ -1,10 +1,11 @@
-// block_per_row: 256 threads a row for dx, and for the columns' sums blocks of 32 columns and a part of the rows.
+// block_per_row: dx has 256 threads per row; the columns' sums have blocks of 32 columns and a part of the rows.
 //
 //   rows:    | 0 1 2 ... 255 | 0 1 2 ...     thread of each element, in four passes: mean, squares; both sums, dx
-//   columns: a warp's lanes side by side, its rows 8 apart; a partial sum a block, which another kernel adds up
+//   columns: a warp's lanes side by side, its rows 8 apart; each block leaves a partial sum, another kernel adds them
 //
-// A warp's loads lie side by side, and all SMs have work. Rows are read several times, from L1 or L2 where they fit, element by
-// element, and once more for the columns, first, so that dx may take the place of x or dy. Any strides.
+// A warp's loads lie side by side, and all SMs have work. Rows are read several times, element by element, from L1 or L2
+// where they fit. The columns' sums read them once more, and first, so that dx may overwrite x or dy. It takes any
+// strides.
 
 #include "kernels/device/grid.hpp"
 #include "kernels/device/launch.hpp"
@@ -63,23 +64,23 @@ __global__ void __launch_bounds__(tile::threads)
     gradient_statistics(gradient_arguments<T> a, row_statistics* results) {
     __shared__ float of_warps[tile::warps];
     for (std::int64_t row = blockIdx.x; row < a.x.rows; row += gridDim.x) {
-        const row_statistics of = statistics_of<centred>(gradient_row<T>(a, row), a.x.cols, of_warps);
-        if (threadIdx.x == 0) results[row] = of;
+        const row_statistics result = statistics_of<centred>(gradient_row<T>(a, row), a.x.cols, of_warps);
+        if (threadIdx.x == 0) results[row] = result;
     }
 }
 
-/// `statistics` are those of all rows, or null: then each block computes its rows'.
+/// `statistics` has all rows' statistics, or is null: then each block computes those of its rows.
 template <bool centred, class T>
 __global__ void __launch_bounds__(tile::threads)
     gradient_block_per_row(gradient_arguments<T> a, const row_statistics* statistics) {
     __shared__ float of_warps[tile::warps];
     const auto cols = static_cast<float>(a.x.cols);
     for (std::int64_t row = blockIdx.x; row < a.x.rows; row += gridDim.x) {
-        const gradient_row<T> of(a, row);
+        const gradient_row<T> in_row(a, row);
         const auto [mean, scale] =
-            statistics != nullptr ? statistics[row] : statistics_of<centred>(of, a.x.cols, of_warps);
-        const auto z = [&](std::int64_t col) { return (of.x(col) - mean) * scale; };
-        const auto term = [&](std::int64_t col) { return sum_pair{of.g(col), of.g(col) * z(col)}; };
+            statistics != nullptr ? statistics[row] : statistics_of<centred>(in_row, a.x.cols, of_warps);
+        const auto z = [&](std::int64_t col) { return (in_row.x(col) - mean) * scale; };
+        const auto term = [&](std::int64_t col) { return sum_pair{in_row.g(col), in_row.g(col) * z(col)}; };
         const sum_pair sums =
             combine_runs(threadIdx.x, a.x.cols, tile::threads, sum_pair{0, 0}, term, add_pairs{});
         const float mean_of_g = centred ? block_sum(sums.plain, of_warps) / cols : 0.0f;
@@ -88,7 +89,7 @@ __global__ void __launch_bounds__(tile::threads)
         T* dx = a.dx.data + row * a.dx.row_stride;
         for (std::int64_t col = threadIdx.x; col < a.x.cols; col += tile::threads)
             dx[col * a.dx.col_stride] =
-                static_cast<T>(gradient_of(of.g(col), z(col), scale, mean_of_g, mean_of_gz));
+                static_cast<T>(gradient_of(in_row.g(col), z(col), scale, mean_of_g, mean_of_gz));
     }
 }
 

@@ -13,16 +13,16 @@
 
 namespace heddle::kernels::norm {
 
-/// What the warps that share a row tell one another, four numbers each, row after row: those of blockDim.x threads, or of all
-/// blocks of a cluster. There the numbers are messages, which wait for no store of dx as a barrier of the cluster would. Two
-/// turns have places of their own: who publishes for a row has read what belongs to the row before, so that nobody is still at
-/// the one before that.
+/// The warps that share a row exchange four numbers each, row after row: the warps of blockDim.x threads, or of a cluster.
+/// In a cluster the numbers are messages: these do not wait for the stores of dx, as a barrier of the cluster would. Rows
+/// use two sets of places in turns. A warp that publishes for a row has read the row before, so no warp still reads the
+/// set that it overwrites.
 class gradient_exchange {
   public:
     static constexpr int turns = 2;
     using barriers = ptx::mbarrier[turns];
 
-    /// By all threads of the cluster's `blocks` blocks, or of one. `places` has room for exchange_bytes().
+    /// All threads of the cluster's `blocks` blocks call this, or of one block. `places` has room for exchange_bytes().
     __device__ gradient_exchange(float4* places, barriers& arrived, unsigned blocks)
         : places_(places), arrived_(arrived), blocks_(blocks), warps_(blockDim.x / warp_size) {
         if (blocks_ == 1) return;
@@ -30,12 +30,12 @@ class gradient_exchange {
             for (ptx::mbarrier& barrier : arrived_) ptx::init(&barrier, 1);
             ptx::fence_mbarrier_init();
         }
-        ptx::sync_warp();  // lanes that took branches meet before a barrier that warps come to as one
+        ptx::sync_warp();  // lanes that branched meet before a barrier that whole warps arrive at
         ptx::cluster_arrive_relaxed();
         ptx::cluster_wait();  // all blocks run, and have their barriers
     }
 
-    /// The row's numbers, those of warps() warps, may be read until the thread publishes again.
+    /// Returns the numbers of the row's warps() warps. The thread may read them until it publishes again.
     __device__ const float4* publish(const float4& numbers) {
         const unsigned lane = threadIdx.x % warp_size, warp = threadIdx.x / warp_size;
         float4* of_row = places_ + turn_ * gradient_limits::warps * blocks_;
@@ -68,7 +68,7 @@ class gradient_exchange {
     unsigned parity_ = 0;
 };
 
-/// The shared memory of an exchange, in each of so many blocks.
+/// The shared memory of an exchange in each of the cluster's blocks.
 __host__ __device__ constexpr std::int64_t exchange_bytes(std::int64_t blocks) {
     return gradient_exchange::turns * gradient_limits::warps * blocks * std::int64_t{sizeof(float4)};
 }

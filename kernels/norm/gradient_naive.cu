@@ -1,10 +1,10 @@
-// naive: one thread a row for dx, one thread a column for dgamma and dbeta.
+// naive: one thread per row for dx, one thread per column for dgamma and dbeta.
 //
 //   rows: mean and scale of each, kept      columns: down all rows      rows: both sums, dx
 //
-// The formula as it stands. The columns are summed first, so that dx may take the place of x or dy. Threads of a row are a row
-// apart, so each of their loads of a row-major matrix fetches 32 bytes for one element; few columns leave the device empty. Any
-// strides.
+// The formula as it stands. The columns are summed first, so that dx may overwrite x or dy. Neighbouring threads of the
+// rows' kernels are a row apart, so each load of a row-major matrix fetches 32 bytes for one element. Few columns leave
+// the device empty. It takes any strides.
 
 #include "kernels/device/launch.hpp"
 #include "kernels/device/math.hpp"
@@ -60,10 +60,10 @@ template <bool centred, class T>
 __global__ void __launch_bounds__(tile::threads) gradient_naive(gradient_arguments<T> a) {
     const std::int64_t row = std::int64_t{blockIdx.x} * tile::threads + threadIdx.x;
     if (row >= a.x.rows) return;
-    const gradient_row<T> of(a, row);
-    const auto [mean, scale] = statistics_of<centred>(of, a.x.cols);
-    const auto z = [&](std::int64_t col) { return (of.x(col) - mean) * scale; };
-    const auto term = [&](std::int64_t col) { return sum_pair{of.g(col), of.g(col) * z(col)}; };
+    const gradient_row<T> in_row(a, row);
+    const auto [mean, scale] = statistics_of<centred>(in_row, a.x.cols);
+    const auto z = [&](std::int64_t col) { return (in_row.x(col) - mean) * scale; };
+    const auto term = [&](std::int64_t col) { return sum_pair{in_row.g(col), in_row.g(col) * z(col)}; };
     const sum_pair sums = combine_runs(0, a.x.cols, 1, sum_pair{0, 0}, term, plus{});
     const auto cols = static_cast<float>(a.x.cols);
     const float mean_of_g = centred ? sums.plain / cols : 0.0f;
@@ -71,7 +71,7 @@ __global__ void __launch_bounds__(tile::threads) gradient_naive(gradient_argumen
     T* dx = a.dx.data + row * a.dx.row_stride;
     for (std::int64_t col = 0; col < a.x.cols; ++col)
         dx[col * a.dx.col_stride] =
-            static_cast<T>(gradient_of(of.g(col), z(col), scale, mean_of_g, sums.scaled / cols));
+            static_cast<T>(gradient_of(in_row.g(col), z(col), scale, mean_of_g, sums.scaled / cols));
 }
 
 }  // namespace

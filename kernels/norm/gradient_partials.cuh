@@ -9,7 +9,7 @@
 
 #include <cstdint>
 
-/// Partial sums of columns in scratch memory: of each part a row of sums for dbeta, then one for dgamma.
+/// Partial sums of columns in scratch memory: each part has a row of sums for dbeta, then one for dgamma.
 namespace heddle::kernels::norm {
 
 __device__ inline std::int64_t partial_at(std::int64_t part, bool is_of_gamma, std::int64_t col,
@@ -17,7 +17,7 @@ __device__ inline std::int64_t partial_at(std::int64_t part, bool is_of_gamma, s
     return (part * 2 + (is_of_gamma ? 1 : 0)) * cols + col;
 }
 
-/// A block adds up 32 columns: warp w the parts w, w + 32, ..., one after another, then one warp what the warps have.
+/// A block adds up 32 columns: warp w adds parts w, w + 32, ..., one after another, then one warp adds the warps' sums.
 template <class T>
 __global__ void __launch_bounds__(warp_size* warp_size)
     gradient_sums(gradient_arguments<T> a, const float* partials, std::int64_t parts) {

@@ -11,10 +11,10 @@
 #include <cstdint>
 #include <type_traits>
 
-/// Rows to come, on their way to shared memory. start() and take() are called by all threads that share a row.
+/// Rings of rows that are copied ahead to shared memory. All threads that share a row call start() and take().
 namespace heddle::kernels::norm {
 
-/// A thread's part of rows to come: of each stage its packets of x, then of dy, of 4 bytes or more.
+/// A thread's part of the rows to come: each stage has its packets of x, then of dy. Packets have 4 bytes or more.
 template <class T, int width>
 class gradient_packet_ring {
   public:
@@ -26,7 +26,7 @@ class gradient_packet_ring {
         : mine_(reinterpret_cast<packet*>(shared) + thread / warp_size * (stages * stage_packets) +
                 thread % warp_size) {}
 
-    /// The row after those that are on their way; a share of nothing where there is none.
+    /// Starts to copy the next row. Where there is no such row, `part` holds nothing.
     __device__ void start(const share& part, const T* x, const T* dy) {
         const packet* const of_x = ptx::in_register(&part.at(x, 0));
         const packet* const of_dy = ptx::in_register(&part.at(dy, 0));
@@ -40,7 +40,7 @@ class gradient_packet_ring {
         stage_ = stage_ + 1 == stages ? 0 : stage_ + 1;
     }
 
-    /// The oldest row, whose place start() then takes. Elements that it does not have are 0.
+    /// Loads the oldest row; start() then overwrites its place. Elements that the row lacks are 0.
     __device__ void take(const share& part, const T*, const T*, float (&xs)[gradient_limits::elements],
                          float (&dys)[gradient_limits::elements]) {
         ptx::cp_async_wait_group<stages - 1>();
@@ -56,7 +56,7 @@ class gradient_packet_ring {
     }
 
   private:
-    static constexpr int stage_packets = 2 * share::packets * warp_size;  ///< of a warp
+    static constexpr int stage_packets = 2 * share::packets * warp_size;  ///< per warp
 
     __device__ packet& at(int p) {
         return mine_[stage_ * stage_packets + p * warp_size];
@@ -66,9 +66,9 @@ class gradient_packet_ring {
     int stage_ = 0;
 };
 
-/// The same for single elements of 2 bytes, of which no asynchronous copy takes less than two, aligned to 4 bytes. A warp
-/// copies the words that lie within its run of the row, each lane words 32 apart. An element before the first or after the last
-/// of these words waits in a register for a turn, until it has come:
+/// The same for single elements of 2 bytes. An asynchronous copy takes at least a word: two of them, aligned to 4 bytes. A
+/// warp copies the words that lie within its run of the row, and each lane takes words 32 apart. A lone element before the
+/// first word or after the last is loaded into a register. The next start() stores it in shared memory:
 ///
 ///   run at an odd address:   0 | 1 2 | 3 4 | ... | 509 510 | 511
 ///   its place:               1 2 | 3 4 | ... | 509 510 | 511 0
@@ -83,7 +83,7 @@ class gradient_element_ring {
           lane_(ptx::in_register(static_cast<int>(thread % warp_size))) {}
 
     __device__ void start(const share& part, const T* x, const T* dy) {
-        ptx::sync_warp();  // all lanes have taken the row whose place this one takes
+        ptx::sync_warp();  // all lanes have taken the row whose place is overwritten
         if (lone_place_ >= 0) of_warp_[lone_place_] = lone_;
         lone_place_ = -1;
         const int count = part.elements_of_warp(), place = stage_ * 2 * run;
@@ -93,7 +93,7 @@ class gradient_element_ring {
         copy_words(of_warp_ + place + run, dy, count);
         ptx::cp_async_commit_group();
 
-        // The first four lanes: x before its words, x after them, dy before and after.
+        // The first four lanes take the lone elements: x before its words, x after them, dy before and after.
         const bool is_of_dy = lane_ & 2, is_last = lane_ & 1;
         const T* const from = is_of_dy ? dy : x;
         const int odd = is_odd(from), element = is_last ? count - 1 : 0;
@@ -108,25 +108,25 @@ class gradient_element_ring {
     __device__ void take(const share& part, const T* x, const T* dy, float (&xs)[gradient_limits::elements],
                          float (&dys)[gradient_limits::elements]) {
         ptx::cp_async_wait_group<stages - 1>();
-        ptx::sync_warp();  // what other lanes copied is there
+        ptx::sync_warp();  // the other lanes' copies have arrived
         const T* const of_stage = of_warp_ + stage_ * 2 * run;
         read(of_stage, is_odd(x + part.first - lane_), part, xs);
         read(of_stage + run, is_odd(dy + part.first - lane_), part, dys);
     }
 
   private:
-    static constexpr int run = gradient_limits::warp_elements;  ///< of a warp
+    static constexpr int run = gradient_limits::warp_elements;  ///< elements per warp
     static_assert(sizeof(T) == 2 && stages > 1, "a lone element comes a turn before its row is taken");
 
     struct alignas(4) word {
         T elements[2];
     };
 
-    /// 1 where the address is no multiple of a word, else 0.
+    /// 1 where the address is no multiple of a word's size, else 0.
     __device__ static int is_odd(const T* address) {
         return static_cast<int>(reinterpret_cast<std::uintptr_t>(address) / sizeof(T) % 2);
     }
-    /// Where an element of a run lies in its place: word by word, and what comes before the first word at the end.
+    /// The index of a run's element in its place. An element before the first word goes to the end.
     __device__ static int place_of(int element, int odd) { return (element - odd) & (run - 1); }
 
     __device__ void copy_words(T* to, const T* from, int count) const {

@@ -7,7 +7,7 @@
 
 namespace heddle::kernels::norm {
 
-/// A thread's elements of gamma, or 1 where there are none, in registers.
+/// A thread's elements of gamma in registers, or 1 where gamma is empty.
 template <class T, int width>
 class row_factors {
   public:
@@ -31,13 +31,12 @@ class row_factors {
     typename share::packet held_[share::packets];
 };
 
-/// A run of elements: their mean, or 0 for rms_norm, the squares of what it leaves of them, and the sums of g and of g times
-/// that.
+/// The sums of a run of elements. A deviation is an element less the mean.
 struct row_sums {
-    float mean;
-    float squares;
-    float g;
-    float g_deviations;
+    float mean;          ///< 0 for rms_norm
+    float squares;       ///< of the deviations
+    float g;             ///< left out for rms_norm
+    float g_deviations;  ///< g times the deviation
 };
 
 template <bool centred, int width, class Share, class Factors>
@@ -66,8 +65,8 @@ __device__ row_sums sums_of(const Share& part, const float (&x)[gradient_limits:
     return sums;
 }
 
-/// Adds `from` to the sums of warps, of whose row the mean is known. The last warps of a cluster may have no elements and so no
-/// mean: their distance from the row's could have no square.
+/// Adds the sums `from` of one warp to a row's, whose mean is known. The last warps of a cluster may have no elements.
+/// Their distance from the row's mean counts as 0, because its square could overflow.
 template <bool centred>
 __device__ void add(row_sums& sums, const float4& from, float count) {
     const float distance = centred && count > 0 ? from.x - sums.mean : 0.0f;
@@ -76,8 +75,8 @@ __device__ void add(row_sums& sums, const float4& from, float count) {
     sums.g_deviations += from.w + from.z * distance;
 }
 
-/// The sums of the row, from those of the warps that share it, each of which has warp_elements but for the last ones. Each half
-/// of the lanes takes all warps of a block; only clusters have more warps than lanes.
+/// The sums of the row, from those of the warps that share it. Each warp has warp_elements, but the last ones may have
+/// less. Half of the lanes suffice for the warps of a block; a cluster may have more warps than lanes.
 template <bool centred>
 __device__ row_sums combine(gradient_exchange& exchange, const row_sums& of_warp, int cols, float per_col) {
     constexpr unsigned most = gradient_limits::warps;

@@ -2,14 +2,14 @@
 //
 //   block 0:   row 0, row 3, row 6, ...      a thread has the same 16 columns of each: their sums, and gamma
 //   block 1:   row 1, row 4, ...             rows to come are on their way to shared memory
-//   block 2:   row 2, row 5, ...             in the end a row of partial sums a block, which another kernel adds up
+//   block 2:   row 2, row 5, ...             at the end each block stores partial sums, and another kernel adds them
 //
-// Short rows go several a block, 4 to 32 lanes each; longer ones by whole warps; beyond 8192 elements a cluster of up to eight
-// blocks shares each row. A warp copies and reads its own run of a row, so that the ring of rows needs no barrier. A warp takes
-// the mean of what it holds, then the squares about it and the sums of g and of g times those deviations; one exchange of these
-// four numbers is all that a row needs, as they are moved to the row's mean afterwards. Element by element where addresses or
-// row lengths are no multiples of 16 bytes. Needs elements side by side; clusters need compute capability 9.0. What limits it
-// is DRAM.
+// A block takes several short rows, with 4 to 32 lanes each. Whole warps take longer rows. Beyond 8192 elements a cluster
+// of up to eight blocks shares each row. A warp copies and reads its own run of a row, so the ring of rows needs no
+// barrier. A warp computes the mean of its elements, then the squares of their deviations and the sums of g and of g times
+// the deviations. A row needs only one exchange of these four numbers: they are shifted to the row's mean afterwards.
+// Elements go one by one where addresses or row lengths are no multiples of 16 bytes. The elements of a row must lie side
+// by side; clusters need compute capability 9.0. The limit is DRAM.
 
 #include "kernels/device/clusters.hpp"
 #include "kernels/device/early_launch.hpp"
@@ -31,16 +31,16 @@ namespace {
 
 using tile = gradient_limits;
 
-/// The partial sums of the `count` columns from `first` on, those of the block: what its groups have, added in their order.
+/// Stores the block's partial sums of the `count` columns from `first` on: adds its groups' sums in the groups' order.
 template <class Share, int width>
 __device__ void store_partials(const Share& part, const float (&sums)[tile::elements], float* shared,
                                float* partials, int first, int count) {
     const unsigned thread = threadIdx.y * blockDim.x + threadIdx.x, threads = blockDim.x * blockDim.y;
-    float* const of_group = shared + static_cast<int>(threadIdx.y) * count;
+    float* const group_sums = shared + static_cast<int>(threadIdx.y) * count;
 #pragma unroll
     for (int e = 0; e < tile::elements; ++e)
         if (part.holds(e / width))
-            of_group[(part.first + e / width * part.step) * width + e % width - first] = sums[e];
+            group_sums[(part.first + e / width * part.step) * width + e % width - first] = sums[e];
     ptx::sync_threads();
     for (int col = static_cast<int>(thread); col < count; col += static_cast<int>(threads)) {
         float sum = shared[col];
@@ -50,14 +50,15 @@ __device__ void store_partials(const Share& part, const float (&sums)[tile::elem
     ptx::sync_threads();
 }
 
-/// blockDim.x threads a row, blockDim.y rows at a time; whole warps, or 4 to 32 lanes of one; or a row a cluster.
+/// A block takes blockDim.y rows at a time, with blockDim.x threads each: whole warps, or 4 to 32 lanes. Or a cluster takes
+/// one row.
 template <bool centred, bool adds_columns, class T, int width, bool by_warps>
 __global__ void __launch_bounds__(tile::threads)
     gradient_vectorized(gradient_arguments<T> a, float* partials) {
     using ring_type = gradient_ring<T, width>;
     using share = typename ring_type::share;
     using packet = typename share::packet;
-    extern __shared__ float4 dynamic[];  // of the exchange, then the ring
+    extern __shared__ float4 dynamic[];  // the exchange, then the ring
     __shared__ gradient_exchange::barriers arrived;
     const unsigned blocks = by_warps ? ptx::cluster_blocks() : 1;
     auto* const shared = reinterpret_cast<std::byte*>(dynamic) + exchange_bytes(blocks);
@@ -92,20 +93,20 @@ __global__ void __launch_bounds__(tile::threads)
         const std::int64_t next = row + ring_type::stages * step;
         ring.start(share_at(next), a.x.data + next * a.x.row_stride, a.dy.data + next * a.dy.row_stride);
 
-        row_sums of = sums_of<centred, width>(part, x, dy, gamma, per_element, lanes);
-        if constexpr (by_warps) of = combine<centred>(exchange, of, cols, per_col);
+        row_sums sums = sums_of<centred, width>(part, x, dy, gamma, per_element, lanes);
+        if constexpr (by_warps) sums = combine<centred>(exchange, sums, cols, per_col);
         if (row >= a.x.rows) continue;
 
-        const float scale = rsqrtf(of.squares * per_col + a.epsilon);
-        const float mean_of_gz = of.g_deviations * scale * per_col;
-        const float shift = centred ? of.g * per_col * scale : 0.0f, slope = mean_of_gz * scale;
+        const float scale = rsqrtf(sums.squares * per_col + a.epsilon);
+        const float mean_of_gz = sums.g_deviations * scale * per_col;
+        const float shift = centred ? sums.g * per_col * scale : 0.0f, slope = mean_of_gz * scale;
 #pragma unroll
         for (int p = 0; p < share::packets; ++p) {
             packet result;
 #pragma unroll
             for (int e = 0; e < width; ++e) {
                 const int k = p * width + e;
-                const float z = (x[k] - of.mean) * scale;
+                const float z = (x[k] - sums.mean) * scale;
                 if constexpr (adds_columns) {
                     gamma_sums[k] += dy[k] * z;
                     beta_sums[k] += dy[k];
@@ -136,7 +137,7 @@ int width_of(const gradient_facts& problem) {
     return problem.in_packets ? max_vector_bytes / static_cast<int>(problem.element_bytes) : 1;
 }
 
-/// A thread's: the ring, which in the end has room for a sum of each of its columns.
+/// Bytes of the ring per thread. At the end it has room for a sum of each of the thread's columns.
 std::int64_t ring_bytes(std::size_t element_bytes) {
     return gradient_sharing::stages(element_bytes) * 2 * tile::elements *
            static_cast<std::int64_t>(element_bytes);
@@ -151,7 +152,8 @@ std::int64_t largest_cluster(const device_traits& device) {
     return has_clusters(device.compute_capability_major, device.compute_capability_minor) ? tile::cluster : 1;
 }
 
-/// Blocks that share a row. They have half the threads that they may, while blocks suffice: one computes while others wait.
+/// Blocks that share a row. Blocks have half of the most threads while the cluster's blocks suffice: one computes while
+/// others wait.
 std::int64_t cluster_of(std::int64_t cols, const device_traits& device) {
     const auto blocks_of = [cols](std::int64_t threads) {
         std::int64_t blocks = 1;
@@ -163,7 +165,7 @@ std::int64_t cluster_of(std::int64_t cols, const device_traits& device) {
     return blocks <= tile::cluster ? blocks : blocks_of(tile::threads);
 }
 
-/// Threads that share a row, or the part of it that a block of a cluster has.
+/// Threads that share a row, or a block's part of a row where a cluster shares it.
 std::int64_t lanes_of(std::int64_t cols, int width) {
     if (cols > tile::warp_elements) return divide_up(cols, tile::warp_elements) * warp_size;
     std::int64_t lanes = width == 1 ? warp_size : tile::least_lanes;
@@ -171,10 +173,9 @@ std::int64_t lanes_of(std::int64_t cols, int width) {
     return lanes;
 }
 
-/// How blocks share a row.
 struct row_sharing {
-    std::int64_t cluster;
-    std::int64_t lanes;
+    std::int64_t cluster;  ///< cluster_of()
+    std::int64_t lanes;    ///< lanes_of()
 
     row_sharing(const gradient_facts& problem, const device_traits& device)
         : cluster(cluster_of(problem.cols, device)),
@@ -185,8 +186,8 @@ struct row_sharing {
 
 bool holds_gradient_row(const gradient_facts& problem, const device_traits& device) {
     if (problem.cols > largest_cluster(device) * tile::cols) return false;
-    const row_sharing of(problem, device);
-    return shared_bytes(of.lanes, of.cluster, problem.element_bytes) + tile::static_bytes <=
+    const row_sharing sharing(problem, device);
+    return shared_bytes(sharing.lanes, sharing.cluster, problem.element_bytes) + tile::static_bytes <=
            static_cast<std::int64_t>(device.shared_memory_per_block_optin);
 }
 

@@ -16,8 +16,8 @@
 
 namespace heddle::kernels::norm {
 
-/// x and y are of equal shape, with at least one element; y is x or apart from all others. gamma and beta have
-/// x.cols elements, or none.
+/// x and y have one shape, with at least one element. y is x, or overlaps nothing else. gamma and beta have x.cols
+/// elements, or none.
 template <class T>
 struct arguments {
     matrix_view<const T> x;
@@ -27,10 +27,10 @@ struct arguments {
     float epsilon;
 };
 
-/// How a rung does a problem.
+/// How a rung computes a problem.
 struct plan {
-    row_plan rows;  ///< of naive and block_per_row, the blocks and threads alone
-    int width = 1;  ///< elements that are loaded at once
+    row_plan rows;  ///< naive and block_per_row use only its blocks and threads
+    int width = 1;  ///< elements per load
     strip_plan strips = {};
 };
 
@@ -44,8 +44,8 @@ struct plan {
 HEDDLE_NORM_RUNGS(DECLARE)
 #undef DECLARE
 
-/// What a gradient takes: x, dy and dx have one shape, with at least one element; gamma, dgamma and dbeta are as long as its rows.
-/// gamma, dx, dgamma and dbeta may be empty. dx is x, dy or apart from all others.
+/// x, dy and dx have one shape, with at least one element. gamma, dgamma and dbeta are as long as a row.
+/// gamma, dx, dgamma and dbeta may be empty. dx is x or dy, or overlaps nothing else.
 template <class T>
 struct gradient_arguments {
     matrix_view<const T> x;
@@ -55,20 +55,20 @@ struct gradient_arguments {
     vector_view<T> dgamma;
     vector_view<T> dbeta;
     float epsilon;
-    std::byte* scratch = nullptr;  ///< as many bytes as the plan says
+    std::byte* scratch = nullptr;  ///< scratch_bytes() of the plan
 };
 
-/// How a rung does a problem.
+/// How a rung computes a problem.
 struct gradient_plan {
-    launch_extents threads{1};  ///< of vectorized: lanes of a row, and rows of a block
+    launch_extents threads{1};  ///< vectorized: lanes per row, and rows per block
     std::int64_t blocks = 1;    ///< that go over the rows
-    std::int64_t cluster = 1;   ///< of these, that share each row
-    int width = 1;              ///< elements that are loaded at once
+    std::int64_t cluster = 1;   ///< blocks that share each row
+    int width = 1;              ///< elements per load
     std::int64_t shared_bytes = 0;
     std::int64_t shared_limit = 0;
-    bool begins_early = false;  ///< the sum of the partial sums
-    // What is kept in scratch memory where column sums are wanted:
-    std::int64_t statistics = 0;  ///< rows' means and scales
+    bool begins_early = false;  ///< whether the kernel that adds partial sums begins early
+    // Scratch memory has these where column sums are wanted:
+    std::int64_t statistics = 0;  ///< rows with their means and scales
     std::int64_t partials = 0;    ///< partial sums of each column, for dgamma and for dbeta
     std::int64_t cols = 0;
 };
@@ -84,7 +84,7 @@ inline bool needs_tickets(const gradient_plan&) {
     return false;
 }
 
-/// Whether gradient_vectorized has room for such rows.
+/// Whether gradient_vectorized has room for rows of the problem's length.
 bool holds_gradient_row(const gradient_facts& problem, const device_traits& device);
 
 /// The same for the rungs of the gradients.

@@ -4,7 +4,7 @@
 
 namespace heddle::kernels::norm {
 
-/// An element of gamma or beta, or what stands for it where there is none.
+/// An element of gamma or beta, or `otherwise` where the vector is empty.
 template <class T>
 __device__ float parameter(const vector_view<const T>& v, std::int64_t col, float otherwise) {
     return v.size > 0 ? static_cast<float>(v.data[col * v.stride]) : otherwise;
@@ -15,7 +15,7 @@ __device__ inline float reciprocal_deviation(float squares, float cols, float ep
     return 1.0f / sqrtf(squares / cols + epsilon);
 }
 
-/// The result for x, `scale` being reciprocal_deviation().
+/// The result for x. `scale` is reciprocal_deviation().
 __device__ inline float scaled(float x, float mean, float scale, float gamma, float beta) {
     return (x - mean) * scale * gamma + beta;
 }

@@ -2,7 +2,7 @@
 //
 //   pass 1: the mean      pass 2: the mean of squared deviations      pass 3: read again, write
 //
-// Any strides. What limits it are the further reads of what registers do not hold, and few SMs where rows are few and long.
+// It takes any strides. It reads again what registers do not hold, and few long rows occupy few SMs.
 
 #include "kernels/device/row.cuh"
 #include "kernels/device/strip.cuh"
@@ -17,7 +17,7 @@ namespace {
 template <bool centred, class T, bool reads_rows, bool writes_rows>
 __global__ void __launch_bounds__(strip_limits::threads, strip_limits::blocks_per_sm)
     strips(arguments<T> a, int log_rows) {
-    constexpr int turn = centred ? 1 : 0;  // of the squares
+    constexpr int turn = centred ? 1 : 0;  // the turn that combines the squares
     using strip = kernels::strip<T, float, turn + 1, reads_rows, writes_rows>;
     __shared__ typename strip::storage shared;
     strip rows(a.x, log_rows, shared);

@@ -1,18 +1,17 @@
 // vectorized: every element is read once, kept in a register, and written once.
 //
-//   up to 1024 elements:  a row a warp, or 2 to 32 short rows a warp: shuffles, no barrier
-//   up to 16384:          a row a block of up to 512 threads
-//   up to 131072:         a row a cluster of up to eight blocks, which tell each other through shared memory
-//   longer:               a row a block or cluster that reads it twice, the second time from its end backwards,
+//   up to 1024 elements:  a warp per row, or per 2 to 32 short rows: shuffles, no barrier
+//   up to 16384:          a block of up to 512 threads per row
+//   up to 131072:         a cluster of up to eight blocks per row, which exchange numbers through shared memory
+//   longer:               a block or cluster per row, which reads it twice, the second time from its end backwards,
 //                         where L2 still holds it
 //
-// Rows go in packets of 16 bytes, or element by element where addresses or row lengths are no multiples of
-// that. Each warp takes the mean of what it holds, then the squares of the deviations from it, both from
-// registers; one exchange of (count, mean, squares) is all that a row needs, as squares about the warps' means
-// and the spread of these means make those about the row's (Chan, Golub and LeVeque, "Updating formulae and a
-// pairwise algorithm for computing sample variances", 1979): no difference of large sums anywhere. Clusters
-// need compute capability 9.0; elsewhere rows beyond 16384 are read twice. Needs the elements of a row side by
-// side. What limits it is DRAM.
+// Rows are read in packets of 16 bytes, or element by element where addresses or row lengths are no multiples of that.
+// Each warp computes the mean of its elements, then the squares of their deviations, both from registers. A row needs
+// only one exchange of (count, mean, squares). The squares about the warps' means and the spread of these means give
+// the squares about the row's mean (Chan, Golub and LeVeque, "Updating formulae and a pairwise algorithm for computing
+// sample variances", 1979). So no large sums are subtracted. Clusters need compute capability 9.0; elsewhere rows
+// beyond 16384 are read twice. The elements of a row must lie side by side. The limit is DRAM.
 
 #include "kernels/device/clusters.hpp"
 #include "kernels/device/launch.hpp"
@@ -31,14 +30,13 @@ struct tile : row_limits {
     static constexpr int large_blocks_per_sm = 2;
 };
 
-/// The mean of `count` elements, or 0 for rms_norm, and the sum of the squares of what it leaves of them.
 struct moments {
     float count;
-    float mean;
-    float squares;
+    float mean;     ///< of `count` elements; 0 for rms_norm
+    float squares;  ///< the sum of the squared deviations from the mean
 };
 
-/// The moments of the `count` elements that the lanes of a group hold, where the others are 0.
+/// The moments of the `count` elements that a group of lanes holds; values beyond these are 0.
 template <bool centred, class Share, int elements>
 __device__ moments moments_of(const Share& share, const float (&values)[elements], int count,
                               unsigned lanes) {
@@ -100,8 +98,8 @@ __device__ moments combine(exchange_of<centred>& exchange, const moments& of_war
     return {cols, mean, lanes_reduce(squares, warp_size, plus{})};
 }
 
-/// Elements become results, and are stored. The columns of this share start at `col`. A packet's parameters
-/// are loaded when their turn comes: all at once would take twice as many registers as the row.
+/// Computes and stores the results. The columns of this share start at `col`. A packet's parameters are loaded
+/// when their turn comes: all at once would take twice as many registers as the row.
 template <bool centred, class T, class Share, int elements>
 __device__ void finish(const arguments<T>& a, std::int64_t col, const Share& share, T* y,
                        const float (&values)[elements], const moments& row) {
@@ -131,7 +129,7 @@ __device__ void finish(const arguments<T>& a, std::int64_t col, const Share& sha
     }
 }
 
-/// blockDim.x lanes a row, blockDim.y rows a block.
+/// blockDim.x lanes share a row; a block has blockDim.y rows.
 template <bool centred, class T, int width, int elements>
 __global__ void __launch_bounds__(tile::lanes_threads, tile::lanes_blocks_per_sm) lanes(arguments<T> a) {
     const std::int64_t row = std::int64_t{blockIdx.x} * blockDim.y + threadIdx.y;

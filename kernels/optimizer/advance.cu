@@ -1,7 +1,7 @@
 // advance: *step += 1, by one thread.
 //
-// A launch of its own, so that the kernels of a step only read the counter: none can see it before or after its turn, and lists
-// that share a step share the counter.
+// It is a launch of its own, so the kernels of a step only read the counter. All of them see the same value, and lists of
+// parameters that share a step share the counter.
 
 #include "kernels/device/launch.hpp"
 #include "kernels/optimizer/launch.hpp"

@@ -3,9 +3,9 @@
 //   block b:      chunks b, b + blocks, ...      packets of 16 bytes -> squares in double -> partials[b]
 //   last block:   draws the last ticket          partials, in the order of their blocks -> result
 //
-// Squares in double neither overflow nor underflow, and those of 16-bit gradients are exact. Launches of longer lists leave their
-// partials to the last one, which follows them in the stream. Which block is last varies, but not the order of the sums. Any sizes
-// and alignments. What limits it is DRAM; of small networks the launch.
+// Squares in double neither overflow nor underflow, and those of 16-bit gradients are exact. Longer lists take several
+// launches, and the last launch adds the partials of all. Which block is last varies, but not the order of the sums. It
+// takes any sizes and alignments. The limit is DRAM, and for small networks the launch.
 
 #include "kernels/device/block_reduce.cuh"
 #include "kernels/device/cut_line.cuh"
@@ -42,16 +42,16 @@ struct addition {
     __device__ double operator()(double a, double b) const { return a + b; }
 };
 
-/// What becomes of the blocks' sums.
+/// Where the blocks' sums go.
 struct ending {
     float* result;
-    double* partials;  ///< null: one block does it all
+    double* partials;  ///< null: one block does all the work
     unsigned* ticket;
-    std::int64_t before;  ///< partials that earlier launches left
-    bool is_last;         ///< of the launches
+    std::int64_t before;  ///< partials of earlier launches
+    bool is_last;         ///< whether no launch follows
 };
 
-/// A thread's share of chunk `which`: every 256th packet. All loads are issued before the first is used.
+/// The squares of a thread's share of chunk `which`: every 256th packet. All loads are issued before the first is used.
 template <int chunk, class Gradient>
 __device__ double squares_of_share(const gradients<Gradient>& g, std::int64_t which) {
     constexpr int width = width_of<Gradient>;

@@ -1,6 +1,6 @@
 #pragma once
 
-/// A rung's launches: of each rule, of each pair of types.
+/// Instantiates a rung's launcher for each rule and each pair of types.
 #define HEDDLE_OPTIMIZER_LAUNCHES_OF(LAUNCH, RULE)                                               \
     template void LAUNCH(const plan&, const arguments<RULE, float, float>&, cudaStream_t);       \
     template void LAUNCH(const plan&, const arguments<RULE, half, half>&, cudaStream_t);         \

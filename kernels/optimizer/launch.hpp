@@ -11,7 +11,7 @@
 
 namespace heddle::kernels::optimizer {
 
-/// What becomes of an element, defined for the device in update.cuh. `moments` says how many of them it has.
+/// Rules that update an element, defined for the device in update.cuh. `moments` is how many moments an element has.
 struct plain_sgd;
 struct momentum_sgd;
 struct any_adam;
@@ -22,9 +22,9 @@ struct settings {
     const float* device_learning_rate = nullptr;
     float gradient_scale = 1;
     float max_norm = 0;
-    const float* norm = nullptr;  ///< of gradients before their scale; null: no clipping
+    const float* norm = nullptr;  ///< of the gradients without their scale; null: no clipping
     float weight_decay = 0;
-    bool is_decoupled = false;  ///< of adam: weights decay by themselves
+    bool is_decoupled = false;  ///< adam: the decay is no part of the gradient
 
     float momentum = 0;
     bool nesterov = false;
@@ -46,9 +46,9 @@ struct arguments {
     optimizer::settings settings;
 };
 
-/// How a rung does a problem.
+/// How a rung computes a problem.
 struct plan {
-    std::int64_t threads = 0;  ///< of a block
+    std::int64_t threads = 0;  ///< per block
     std::int64_t most_blocks = 0;
 };
 
@@ -64,13 +64,13 @@ HEDDLE_OPTIMIZER_RUNGS(DECLARE)
 
 void launch_advance(std::int64_t* step, cudaStream_t stream);
 
-/// A list of more parameters is shared out among several launches.
+/// The most parameters of one launch; longer lists take several launches.
 inline constexpr std::int64_t most_parameters = 512;
 
-/// How gradient_norm() does a problem.
+/// How gradient_norm() computes a problem.
 struct norm_plan {
-    std::int64_t blocks = 1;    ///< of a launch, at most
-    std::int64_t partials = 0;  ///< doubles that are kept in scratch memory: none for one block
+    std::int64_t blocks = 1;    ///< most blocks of a launch
+    std::int64_t partials = 0;  ///< doubles in scratch memory; none for one block
 };
 inline std::int64_t scratch_bytes(const norm_plan& plan) {
     return plan.partials * std::int64_t{sizeof(double)};
@@ -79,7 +79,7 @@ inline bool needs_tickets(const norm_plan&) {
     return true;
 }
 
-/// Pure. Without scratch memory it takes at most most_parameters.
+/// Pure. Without scratch memory there are at most most_parameters.
 norm_plan plan_gradient_norm(const optimizer_problem& problem, const device_traits& device, bool has_scratch);
 
 template <class T, class Gradient>

@@ -1,8 +1,8 @@
-// naive: a kernel a parameter, a thread an element.
+// naive: one kernel per parameter, one thread per element.
 //
 //   launch 0:  | 0 1 2 3 ... |       launch 1:  | 0 1 |       launch 2:  | 0 1 2 ...        one after another
 //
-// The formulas as they stand. Any sizes and alignments. What limits it: a network has a hundred parameters or more, most of
+// The formulas as they stand. It takes any sizes and alignments. But a network has a hundred parameters or more, most of
 // them small. Each costs a launch, and its few blocks have the device to themselves.
 
 #include "kernels/device/grid.hpp"

@@ -1,10 +1,11 @@
-// one_launch: all parameters in one launch, a thread an element.
+// one_launch: all parameters in one launch, one thread per element.
 //
 //   parameters:  | a a a a a a a | b | c c c ...        cut into chunks of 4096 elements, of one parameter each
-//   blocks:        0 1 2 3 4 5 6   7   8 9 ...          a block a chunk, which it finds by halving in a table
+//   blocks:        0 1 2 3 4 5 6   7   8 9 ...          a block finds its chunk by binary search in a table
 //
-// The table of addresses is a kernel's argument: up to 512 parameters a launch. So small parameters cost a block each, beside
-// all others. Any sizes and alignments. What limits it: an instruction for each element of each array, and few bytes under way.
+// The table of addresses is a kernel argument: up to 512 parameters per launch. So a small parameter costs one block,
+// which runs beside all others. It takes any sizes and alignments. But each element of each array needs an instruction,
+// and few bytes are under way.
 
 #include "kernels/device/grid.hpp"
 #include "kernels/device/launch.hpp"

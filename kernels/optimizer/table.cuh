@@ -8,32 +8,32 @@
 
 namespace heddle::kernels::optimizer {
 
-/// What kernels know of a parameter.
+/// A parameter as kernels see it.
 template <class T, class Gradient>
 struct entry {
     float* master;
-    T* value;  ///< null: none is written
+    T* value;  ///< null: not written
     const Gradient* gradient;
     float* first_moment;
     float* second_moment;
     std::int64_t count;
 };
 
-/// A value that is the master itself is written as that.
+/// A value that is the master itself is written only as the master.
 template <class T, class Gradient>
 entry<T, Gradient> entry_of(const parameter<T, Gradient>& p) {
     const bool is_master = static_cast<const void*>(p.value) == p.master;
     return {p.master, is_master ? nullptr : p.value, p.gradient, p.first_moment, p.second_moment, p.count};
 }
 
-/// How many elements lie between the last place in memory where a packet of `width` begins and this address.
+/// How many elements this address lies beyond the boundary of a packet of `width` elements.
 template <int width, class T>
 __host__ __device__ int lead_of(const T* data) {
     return static_cast<int>(reinterpret_cast<std::uintptr_t>(data) / sizeof(T) % width);
 }
 
-/// Parameters, cut into chunks that blocks take: those of the first, then those of the second, ... A kernel's argument, so that
-/// a call needs no memory on the device.
+/// Parameters that are cut into chunks for blocks: the chunks of the first, then those of the second, ... The table is a
+/// kernel argument, so a call needs no memory on the device.
 ///
 ///   chunks:         0 1 2 3 | 4 | 5 6 7 | 8 ...        first_chunk: 0 4 5 8 ...
 ///   parameters:     0         1   2       3
@@ -49,7 +49,7 @@ struct table {
         size = 0;
         first_chunk[0] = 0;
     }
-    /// The first chunk has `lead` elements less than others.
+    /// The parameter's first chunk has `lead` elements less than others.
     void add(const Entry& e, int lead) {
         entries[size] = e;
         first_chunk[size + 1] = first_chunk[size] + divide_up(e.count + lead, chunk);
@@ -58,7 +58,7 @@ struct table {
 
     __host__ __device__ std::int64_t chunks() const { return first_chunk[size]; }
 
-    /// The parameter that has a chunk.
+    /// The number of the parameter that has a chunk.
     __device__ int find(std::int64_t at) const {
         int low = 0, high = size;
         while (high - low > 1) {
@@ -85,8 +85,9 @@ void deal_in_tables(Parameters parameters, MakeEntry make_entry, Lead lead, Laun
     launch(table, true);
 }
 
-/// launch(table, is_last) for as many parameters as fit a table, again and again. Those without elements are left out; where there
-/// are no others, the only table is empty. Few make a small table, which is sooner copied to the device.
+/// Deals the parameters to tables and calls launch(table, is_last) for each. Parameters without elements are left out;
+/// where there are no others, the only table is empty. Few parameters make a small table, which is copied to the device
+/// faster.
 template <class Parameters, class MakeEntry, class Lead, class Launch>
 void deal(Parameters parameters, MakeEntry make_entry, Lead lead, Launch launch) {
     constexpr int few_parameters = 64;

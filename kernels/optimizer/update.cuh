@@ -6,8 +6,8 @@
 
 #include <cstdint>
 
-/// What becomes of an element. Products that are added to something are fmaf(), and others are kept from becoming it, so that all
-/// kernels give the same bits.
+/// The update of an element. A product that is added to something is an fmaf(), and __fmul_rn() keeps other products from
+/// becoming one. So all kernels give the same bits.
 namespace heddle::kernels::optimizer {
 
 struct element {
@@ -21,7 +21,7 @@ __device__ inline float learning_rate_of(const settings& s) {
     return s.device_learning_rate == nullptr ? s.learning_rate : *s.device_learning_rate;
 }
 
-/// What gradients are multiplied by. A NaN is not above 1, and so stays.
+/// The factor of the gradients. A NaN is not above 1, and so stays.
 __device__ inline float gradient_factor(const settings& s) {
     if (s.norm == nullptr) return s.gradient_scale;
     const float clip = s.max_norm / fmaf(s.gradient_scale, *s.norm, 1e-6f);
@@ -95,17 +95,17 @@ struct any_adam {
     }
 
   private:
-    /// 1 - beta^step, as exact where that is small.
+    /// 1 - beta^step, with the same relative error where it is small.
     static __device__ float correction(double beta_log, double step) {
         return -expm1f(static_cast<float>(beta_log * step));
     }
 
     float factor_, decay_, beta1_rest_, beta2_, beta2_rest_, epsilon_;
-    float kept_;  ///< of a weight that decays by itself
+    float kept_;  ///< factor of the weight: 1 less its decoupled decay
     float rate_, root_;
 };
 
-/// `width` elements from i on, each array's one packet in memory.
+/// Updates `width` elements from i on. In each array they are one packet in memory.
 template <int width, class Rule, class T, class Gradient>
 __device__ void update(const entry<T, Gradient>& p, std::int64_t i, const Rule& rule) {
     using floats = vector<float, width>;
@@ -134,7 +134,7 @@ __device__ void update(const entry<T, Gradient>& p, std::int64_t i, const Rule& 
     if (p.value != nullptr) ptx::store(&at(p.value), values);
 }
 
-/// The elements from begin to end, a thread each.
+/// Updates the elements from begin to end, each by one thread.
 template <int threads, class Rule, class T, class Gradient>
 __device__ void update_by_elements(const entry<T, Gradient>& p, std::int64_t begin, std::int64_t end,
                                    const Rule& rule) {

@@ -1,11 +1,11 @@
-// vectorized: one launch as in one_launch, four elements a thread at a time.
+// vectorized: one launch as in one_launch, four elements per thread at a time.
 //
 //   a parameter:  . x x x | x x x x | x x x x | x x . .       packets of 16 bytes of float, 8 of a 16-bit type;
 //   a chunk:      1024 packets, a thread every 256th          the first and the last may be cut
 //
-// A thread has 16 bytes of up to four arrays under way at once, which at full occupancy is more than DRAM's latency asks for.
-// Packets begin where memory has them, of the master weights. Where any array of a parameter lies otherwise modulo a packet, that
-// parameter goes element by element. Any sizes and alignments. What limits it is DRAM.
+// A thread has 16 bytes of up to four arrays under way at once. At full occupancy this more than covers DRAM's latency.
+// Packets are aligned in the array of master weights. Where another array of a parameter is aligned otherwise, that
+// parameter goes element by element. It takes any sizes and alignments. The limit is DRAM.
 
 #include "kernels/device/cut_line.cuh"
 #include "kernels/device/grid.hpp"

@@ -1,12 +1,12 @@
-// vectorized (block): a block has some packets of an output pixel, and its threads share the window. So do the blocks of a
-// cluster, where images are few.
+// vectorized (block): a block takes some packets of an output pixel, and its threads share the window. Where images are
+// few, the blocks of a cluster share it too.
 //
-//   thread (x, y):   packet x of pixels y, y + Y, y + 2 Y, ... of the window, in one result; eight are under way together
-//   block:           halves of the Y results meet in shared memory until one is left
-//   cluster:         Y counts the threads of all its blocks; the first adds the others' results to its own
+//   thread (x, y):   combines packet x of pixels y, y + Y, y + 2 Y, ... of the window; eight are under way together
+//   block:           combines its results in shared memory: each step halves their number
+//   cluster:         Y counts the threads of all its blocks; the first block combines the blocks' results
 //
-// For large windows, as of whole images. No more threads share one than the device needs. What limits it: DRAM; of one image of
-// few channels, clusters too few for the device.
+// It is for large windows, such as whole images. No more threads share a window than fill the device. The limit is DRAM;
+// one image of few channels has too few clusters for the device.
 
 #include "kernels/device/clusters.hpp"
 #include "kernels/device/grid.hpp"
@@ -32,16 +32,16 @@ namespace {
 struct tile {
     static constexpr int threads = 256;  // at most
     static constexpr int blocks_per_sm = 3;
-    static constexpr int batch = 8;        // pixels that a thread has on their way
-    static constexpr int max_cluster = 8;  // that all devices with clusters run
+    static constexpr int batch = 8;        // pixels that a thread loads at once
+    static constexpr int max_cluster = 8;  // all devices with clusters run it
 };
 
-/// The logarithm of a power of two.
+/// The binary logarithm of a power of two.
 __device__ int log2_of(unsigned power) {
     return 31 - __clz(static_cast<int>(power));
 }
 
-/// Each `step`th pixel of a window, row by row.
+/// Walks every `step`th pixel of a window, row by row.
 template <class T>
 class pixel_walk {
   public:
@@ -54,7 +54,7 @@ class pixel_walk {
           turn_(input.row_stride - w.width * input.col_stride),
           at_(from + first / width_ * input.row_stride + col_ * input.col_stride) {}
 
-    /// The pixel, of which the walk goes on to the next.
+    /// Returns the pixel and goes on to the next.
     __device__ const T* next() {
         const T* const pixel = at_;
         at_ += step_;
@@ -72,12 +72,12 @@ class pixel_walk {
     const T* at_;
 };
 
-/// Pixels `first`, `first` + `step`, ... of a window; the step is a power of two.
+/// Combines pixels `first`, `first` + `step`, ... of a window; the step is a power of two.
 template <class Operation, int packet, class T>
 __device__ vector<float, packet> combined(const tensor_view<const T>& input, const T* from,
                                           const clipped_window& w, unsigned first, unsigned step) {
     using loaded = vector<T, packet>;
-    // As one register for four bytes: compilers give each element one.
+    // A uint4 takes a register for four bytes. Compilers give each element of a vector its own register.
     using held = std::conditional_t<sizeof(loaded) == sizeof(uint4), uint4, loaded>;
     constexpr int batch = tile::batch;
     vector<float, packet> result;
@@ -105,7 +105,7 @@ __device__ vector<float, packet> combined(const tensor_view<const T>& input, con
     return result;
 }
 
-/// Row 0 of the block's threads gets the combination of each column's results. `shared` has a place for each thread.
+/// Combines the results of each column of the block's threads, for row 0. `shared` has a place for each thread.
 template <class Operation, int packet>
 __device__ void combine_block(vector<float, packet>& result, vector<float, packet>* shared) {
     vector<float, packet>* const mine = shared + threadIdx.y * blockDim.x + threadIdx.x;
@@ -120,7 +120,7 @@ __device__ void combine_block(vector<float, packet>& result, vector<float, packe
     }
 }
 
-/// Block 0 of the cluster gets the combination of what row 0 of each block has in `shared`.
+/// Combines the results that row 0 of each block has in `shared`, for block 0 of the cluster.
 template <class Operation, int packet>
 __device__ void combine_cluster(vector<float, packet>& result, const vector<float, packet>* shared) {
     ptx::cluster_arrive();

@@ -12,7 +12,7 @@
 
 namespace heddle::kernels::pool {
 
-/// Shapes in agreement, the output not empty.
+/// The shapes agree, and the output is not empty.
 template <class T>
 struct arguments {
     tensor_view<const T> input;
@@ -21,15 +21,15 @@ struct arguments {
     pool_geometry geometry{};
 };
 
-/// How a rung does a problem.
+/// How a rung computes a problem.
 struct plan {
     std::int64_t blocks = 1;
     launch_extents threads{1};
     std::int64_t cluster = 1;  ///< blocks that share a window
-    bool has_packets = false;  ///< of 16 bytes; else a thread has one channel
+    bool has_packets = false;  ///< a thread takes 16 bytes of channels, else one channel
 };
 
-/// The pixels that a window has at most.
+/// The most pixels that a window has.
 constexpr std::int64_t window_pixels(const pool_problem& p) {
     const conv_steps& window = p.geometry.window;
     return std::min(window.y, p.input.height) * std::min(window.x, p.input.width);
@@ -37,9 +37,9 @@ constexpr std::int64_t window_pixels(const pool_problem& p) {
 
 /// Pure. These take any problem.
 plan plan_naive(const pool_problem& problem, const device_traits& device);
-/// A thread for each packet of the output.
+/// A thread takes a packet of the output.
 plan plan_window(const pool_problem& problem, const device_traits& device);
-/// A block, or a cluster, for some packets of an output pixel.
+/// A block or a cluster takes some packets of an output pixel.
 plan plan_block(const pool_problem& problem, const device_traits& device);
 
 template <class T>

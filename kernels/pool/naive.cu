@@ -1,9 +1,9 @@
-// naive: the definition. One thread, one element of the output, neighbours in a warp on neighbouring channels.
+// naive: the definition. A thread computes one element of the output; neighbours in a warp take neighbouring channels.
 //
 //   thread i -> channel i % C of pixel i / C:   the largest, or the sum, of that channel in the pixels of its window
 //
-// A load has one element for each thread, and each waits for the one before. Averages are sums in double. Any shape,
-// any address.
+// A thread loads one element at a time, and each load waits for the one before. Averages are sums in double. It takes
+// any shape and any address.
 
 #include "kernels/device/grid.hpp"
 #include "kernels/device/index_division.cuh"

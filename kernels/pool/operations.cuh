@@ -32,7 +32,7 @@ __device__ clipped_window window_of(const arguments<T>& a, std::int64_t y, std::
 }
 
 struct largest {
-    using wide = float;  ///< what has room for the result of any number of pixels
+    using wide = float;  ///< has room for the result of any number of pixels
     static constexpr bool needs_parts = false;
     static constexpr float identity = -std::numeric_limits<float>::infinity();
     static __device__ float combine(float a, float b) { return ptx::max_nan(a, b); }
@@ -44,7 +44,7 @@ struct largest {
 
 struct mean {
     using wide = double;
-    static constexpr bool needs_parts = true;  ///< a float sum of very many stands still
+    static constexpr bool needs_parts = true;  ///< a float sum of very many terms stops growing
     static constexpr float identity = 0;
     template <class Sum>
     static __device__ Sum combine(Sum a, Sum b) {

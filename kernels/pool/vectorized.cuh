@@ -7,13 +7,13 @@
 
 #include <cstdint>
 
-/// What the kernels of `vectorized` share.
+/// Parts that the kernels of `vectorized` share.
 namespace heddle::kernels::pool {
 
 template <class T>
 inline constexpr int packet_of = max_vector_bytes / static_cast<int>(sizeof(T));
 
-/// Each pixel of both tensors is whole packets.
+/// Whether each pixel of both tensors has whole packets.
 inline bool has_packets(const pool_problem& p) {
     const auto is_whole = [](std::int64_t extent, std::int64_t stride, std::int64_t bytes) {
         return extent <= 1 || stride * bytes % max_vector_bytes == 0;
@@ -31,7 +31,7 @@ inline std::int64_t packets_of(const pool_problem& p) {
     return has_packets(p) ? p.output.channels * p.output.element_bytes / max_vector_bytes : p.output.channels;
 }
 
-/// Tiles of the output, those of one pixel's channels first.
+/// Counts the tiles of the output. The tiles of one pixel's channels follow each other.
 struct tile_counts {
     std::int64_t all;
     index_division by_chunks, by_across, by_down;

@@ -1,12 +1,12 @@
-// vectorized (window): a thread has 16 bytes of neighbouring channels of an output pixel, and all of its window.
+// vectorized (window): a thread takes 16 bytes of neighbouring channels of an output pixel, and the whole window.
 //
-//   block:  x  packets, a whole line of them     row r of the window:  | p p p |   loads of a row of two or three are all
-//           y  columns                                                             under way together
+//   block:  x  packets, a whole line of them     row r of the window:  | p p p |   the loads of a row of two or three
+//           y  columns                                                             pixels are under way together
 //           z  rows
 //
-// Windows that overlap meet in L1, as a block's are neighbours both ways. Sums of very many pixels are made of parts,
-// so that none stands still. Channels that do not lie in packets are taken one by one. What limits it: DRAM; where
-// windows are large, the loads of a thread that come one after another.
+// A block's windows are neighbours both ways, so their overlaps are read from L1. Sums of very many pixels are made of
+// parts, so that none stops growing. Channels that do not lie in packets are taken one by one. The limit is DRAM. Where
+// windows are large, a thread's loads follow one after another.
 
 #include "kernels/device/grid.hpp"
 #include "kernels/device/launch.hpp"
@@ -34,7 +34,7 @@ __device__ vector<float, packet> identities() {
     return values;
 }
 
-/// `width`: the window's, or 0 of any.
+/// `width` is the window's, or 0 for any width.
 template <class Operation, int width, int packet, class T>
 __global__ void __launch_bounds__(most_threads)
     window(const __grid_constant__ arguments<T> a, const __grid_constant__ tile_counts tiles) {

@@ -1,11 +1,11 @@
-// counter_per_thread: one thread, one block of Philox, all of its numbers.
+// counter_per_thread: a thread computes one block of Philox and writes all of its numbers.
 //
-//   a row's places:   . . 2 3 | 4 5 6 7 | 8 9 .      a thread for each block; those at the ends have elements of
-//   threads:            0     |    1    |  2         this row in a part of it
+//   a row's places:   . . 2 3 | 4 5 6 7 | 8 9 .      a thread for each block; only a part of the blocks at the ends
+//   threads:            0     |    1    |  2         belongs to this row
 //
-// A quarter of naive's multiplications. Neighbouring threads take neighbouring blocks of a row or, where what is written lies
-// in columns, of neighbouring rows. Any shape, any strides. What limits it are the stores: an instruction writes one element a
-// thread, its neighbours' 4 elements away, so that each sector is visited 4 times.
+// It needs a quarter of naive's multiplications. Neighbouring threads take neighbouring blocks of a row, or blocks of
+// neighbouring rows where the output lies in columns. It takes any shape and any strides. The stores limit it: threads
+// that store at once write elements 4 apart, so each sector is written 4 times.
 
 #include "kernels/device/grid.hpp"
 #include "kernels/device/math.hpp"
@@ -34,7 +34,7 @@ __global__ void __launch_bounds__(tile::threads)
 
     for (std::int64_t row = is_down ? x : y; row < a.y.rows; row += is_down ? x_step : y_step) {
         const std::uint64_t row_place = start + static_cast<std::uint64_t>(row * a.y.cols);
-        const auto lead = static_cast<std::int64_t>(row_place % size);  // what the first block has of others
+        const auto lead = static_cast<std::int64_t>(row_place % size);  // of the first block, before the row
 #pragma unroll 1
         for (std::int64_t col = first_block * size - lead; col < a.y.cols; col += block_step * size) {
             typename Draw::drawn numbers[size];
@@ -54,7 +54,7 @@ plan plan_counter_per_thread(const random_facts& problem, const device_traits&) 
     const std::int64_t blocks = divide_up(problem.cols + problem.block_elements - 1, problem.block_elements);
     const std::int64_t along = problem.is_crossed ? problem.rows : blocks;
     const std::int64_t across = problem.is_crossed ? blocks : problem.rows;
-    // What is short along x gives its spare threads to y.
+    // Where x is short, its spare threads go to y.
     const std::int64_t width = power_at_least(along, tile::threads);
     const std::int64_t height = tile::threads / width;
     return {.blocks = {std::min(divide_up(along, width), max_grid_x),

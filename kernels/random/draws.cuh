@@ -10,21 +10,21 @@
 
 namespace heddle::kernels::random {
 
-// What a block of Philox becomes: so many elements, each from its own words. `drawn` is what a draw keeps of an element until
-// finish() makes the element of it, and of the input where there is one.
+// A draw makes `size` numbers of type `drawn` from a block of Philox. finish() makes an element from such a number and,
+// where there is an input, from its element.
 
-/// 24 bits of a word, or 53 of two, as a fraction; 0 to less than 1.
+/// 24 bits of a word as a fraction: 0 to less than 1.
 __device__ inline float fraction(std::uint32_t word) {
     return static_cast<float>(word >> 8) * 0x1p-24f;
 }
-/// A double of 2^31, or of 1/2, has what is written into its lower word as multiples of 2^-21, or of 2^-53. Sum and difference
-/// are exact, and take the place of a conversion, of which a multiprocessor does a quarter as many in a clock.
+/// 53 bits of two words as a fraction. The lower word of the double 2^31 counts multiples of 2^-21, and that of 1/2
+/// multiples of 2^-53. Sum and difference are exact. A conversion instead would run at a quarter of their rate.
 __device__ inline double fraction(std::uint32_t low, std::uint32_t high) {
     const double upper_bits = __hiloint2double(0x41e00000, static_cast<int>(high >> 11));
     const double lower_bits = __hiloint2double(0x3fe00000, static_cast<int>(__funnelshift_r(low, high, 11)));
     return (upper_bits - (0x1p31 + 0.5)) + lower_bits;
 }
-__device__ inline std::uint64_t joined(std::uint32_t low, std::uint32_t high) {
+__device__ inline std::uint64_t wide_word(std::uint32_t low, std::uint32_t high) {
     return std::uint64_t{high} << 32 | low;
 }
 
@@ -59,7 +59,7 @@ struct uniform {
     }
 
   private:
-    /// Rounding leaves low + u * width at `low` or above, which `least` is but of 16 bits.
+    /// Rounding leaves low + u * width at `low` or above. `least` differs from `low` only for 16-bit types.
     __device__ T inside(compute x) const {
         if constexpr (sizeof(T) == 2)
             return static_cast<T>(fminf(fmaxf(x, least), most));
@@ -70,7 +70,7 @@ struct uniform {
     }
 };
 
-/// Box and Muller's two normal numbers, of two words or of two numbers of 64 bits.
+/// Box and Muller's two normal numbers from two words of 32 or 64 bits.
 template <class T>
 __device__ void normal_pair(std::uint32_t v, std::uint32_t w, float& even, float& odd) {
     constexpr float pi = 3.14159265f;
@@ -110,7 +110,7 @@ struct normal {
         const auto& w = block.words;
         compute z[size];
         if constexpr (size == 2) {
-            normal_pair<T>(joined(w[0], w[1]), joined(w[2], w[3]), z[0], z[1]);
+            normal_pair<T>(wide_word(w[0], w[1]), wide_word(w[2], w[3]), z[0], z[1]);
         } else {
             normal_pair<T>(w[0], w[1], z[0], z[1]);
             normal_pair<T>(w[2], w[3], z[2], z[3]);
@@ -123,7 +123,7 @@ struct normal {
     }
 };
 
-/// Whether a word is below a threshold of 0 to 2^32, in one comparison of 32 bits.
+/// Tests whether a word is below a threshold of 0 to 2^32, by one comparison of 32 bits.
 class word_below {
   public:
     explicit word_below(std::uint64_t threshold)
@@ -217,7 +217,7 @@ struct sequence {
     __device__ std::uint64_t start() const {
         return offset + (device_offset != nullptr ? *device_offset : 0);
     }
-    /// What the block gives that a place is in.
+    /// Draws the numbers of the block that has a place.
     __device__ void draw(const Draw& draw, std::uint64_t place, typename Draw::drawn (&numbers)[size]) const {
         const std::uint64_t b = place / size;
         draw(
@@ -226,7 +226,7 @@ struct sequence {
     }
 };
 
-/// Typed operands; x is not used where nothing is read.
+/// Typed operands; x is not used where there is no input.
 template <class Draw>
 struct operands {
     using T = typename Draw::element;
@@ -259,11 +259,11 @@ void visit_operation(const arguments& a, Visitor visitor) {
         case dropout:
             return visitor(random::dropout<T>(a.scalars));
         case bits:
-            return;  // of words alone
+            return;  // only of type u32
     }
 }
 
-/// Calls visitor(draw) with what the arguments draw.
+/// Calls visitor(draw) with the draw that the arguments ask for.
 template <class Visitor>
 void visit(const arguments& a, Visitor visitor) {
     switch (a.type) {

@@ -9,13 +9,13 @@
 #include <cstdint>
 #include <functional>
 
-/// All that rows, plans and messages read of a problem. Pure.
+/// The facts of a problem that the tables of rungs, the plans and the messages read. Pure.
 namespace heddle::kernels::random {
 
-/// A vector's elements are a row, and so are those of a column and of a matrix without gaps: what counts is their order.
-/// matrix_of(each of `all`) is a view or a layout.
-template <class All, class Of = std::identity>
-constexpr void lay_in_rows(All& all, Of matrix_of = {}) {
+/// Makes one row of a column, and of a matrix without gaps: only the order of the elements counts. matrix_of() makes a view
+/// or a layout of each of `all`.
+template <class All, class MatrixOf = std::identity>
+constexpr void lay_in_rows(All& all, MatrixOf matrix_of = {}) {
     const auto lay = [](auto& m, std::int64_t cols, std::int64_t col_stride) {
         m.rows = m.row_stride = 1;
         m.cols = cols;
@@ -50,9 +50,9 @@ struct random_facts {
     std::int64_t rows = 0;
     std::int64_t cols = 0;
     std::int64_t element_bytes;
-    int block_elements;  ///< that a block of Philox gives: 2 of double's uniform and normal numbers, else 4
+    int block_elements;       ///< elements per block of Philox: 2 for uniform and normal doubles, else 4
     bool unit_stride = true;  ///< the elements of each row lie side by side, in all operands
-    bool is_crossed = false;  ///< neighbours in memory are elements of one column of what is written
+    bool is_crossed = false;  ///< neighbours in the output's memory are elements of one column
 };
 
 }  // namespace heddle::kernels::random

@@ -12,19 +12,19 @@
 
 namespace heddle::kernels::random {
 
-/// What is drawn, with what follows from a call's scalars. One of them is for each operation.
+/// Numbers that follow from a call's scalars. Each operation uses its own.
 struct scalars {
     // uniform: low + u * width, kept within [least, most]. normal: low is the mean, width the deviation.
     double low = 0;
     double width = 1;
     double least = 0;
     double most = 1;
-    /// bernoulli has 1, and dropout 0, where the word is below it: 0 to 2^32.
+    /// bernoulli gives 1, and dropout 0, where the word is below this threshold of 0 to 2^32.
     std::uint64_t threshold = 0;
-    double scale = 1;  ///< of what dropout keeps
+    double scale = 1;  ///< factor of the elements that dropout keeps
 };
 
-/// Operands that are matrices, none of them empty: the input where there is one, and the output.
+/// The operands are matrices, and none is empty. x is the input where there is one, and y the output.
 struct arguments {
     detail::random_operation operation;
     detail::random_type type;
@@ -34,12 +34,12 @@ struct arguments {
     random::scalars scalars;
 };
 
-/// How a rung does a problem.
+/// How a rung computes a problem.
 struct plan {
     launch_extents blocks{1};
     launch_extents threads{1};
-    bool is_down = false;  ///< counter_per_thread: a warp's lanes are rows
-    int packets = 1;       ///< vectorized: of 16 bytes, for each thread
+    bool is_down = false;  ///< counter_per_thread: a warp's lanes take different rows
+    int packets = 1;       ///< vectorized: packets of 16 bytes per thread
 };
 
 /// Each rung has a plan and a launch. The plan is pure. It takes the problems that meet the needs in the rung's row.
@@ -50,7 +50,7 @@ struct plan {
 HEDDLE_RANDOM_RUNGS(DECLARE)
 #undef DECLARE
 
-/// For a vector that is not empty, of at most 2^31 elements.
+/// y has 1 to 2^31 elements.
 void launch_permutation(vector_view<std::int32_t> y, const philox& generator, cudaStream_t stream);
 
 }  // namespace heddle::kernels::random

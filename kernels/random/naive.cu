@@ -1,10 +1,10 @@
-// naive: one thread, one element.
+// naive: one thread per element.
 //
 //   thread i:   place S + i   ->   its whole block of Philox   ->   one of its 4 (or 2) numbers
 //
-// A warp writes 32 neighbours of a row, and counters need no state, so it is as parallel as it gets. But neighbours compute the
-// same block, and throw three quarters of it away. Any shape, any strides. What limits it is arithmetic: the multiplications
-// of a block, and a 64-bit division, for each element.
+// A warp writes 32 neighbours of a row. Counters need no state, so all elements are computed in parallel. But neighbours
+// compute the same block and throw three quarters of it away. It takes any shape and any strides. The limit is arithmetic:
+// each element costs the multiplications of a block and a 64-bit division.
 
 #include "kernels/device/math.hpp"
 #include "kernels/random/draws.cuh"

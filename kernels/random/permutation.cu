@@ -1,10 +1,11 @@
-// permutation: one thread, one element, through a Feistel network until it is in range.
+// permutation: a thread sends one element through a Feistel network until it is in range.
 //
 //   L | R   ->   L ^ f(R, key 0) | R   ->   L | R ^ f(L, key 1)   ->   ...   16 steps      below n? done. Else again.
 //
-// Each step can be undone, so that the network permutes the numbers of b bits, fewer than 2 n. A walk through those out of
-// range ends, as its cycle leads back to where it began, and what it leaves is a permutation of those in range. A block's first
-// four threads compute the keys. What limits it is arithmetic: two wide multiplications a step, and each warp's longest walk.
+// Each step can be undone, so the network permutes the numbers of b bits, which are fewer than 2 n. A walk through numbers
+// out of range ends, because its cycle leads back to its start, which is in range. So the results are a permutation of the
+// numbers in range. A block's first four threads compute the keys. The limit is arithmetic: two wide multiplications per
+// step, and each warp's longest walk.
 
 #include "kernels/device/math.hpp"
 #include "kernels/device/philox.cuh"
@@ -20,11 +21,11 @@ namespace {
 struct tile {
     static constexpr int threads = 256;
     static constexpr int steps = 16;
-    static constexpr int words = 4;  // of a block of Philox
+    static constexpr int words = 4;  // per block of Philox
     static constexpr std::uint32_t kind = 2;
 };
 
-/// The bits of the two sides. A side may have none.
+/// The bits of the two halves of a number. A half may have none.
 struct network {
     int low_bits;
     std::uint32_t high_mask;
@@ -69,7 +70,7 @@ __global__ void __launch_bounds__(tile::threads)
 void launch_permutation(vector_view<std::int32_t> y, const philox& generator, cudaStream_t stream) {
     const int bits = std::bit_width(static_cast<std::uint32_t>(y.size - 1));
     const int high_bits = bits / 2, low_bits = bits - high_bits;
-    const auto mask = [](int of) { return (std::uint32_t{1} << of) - 1; };
+    const auto mask = [](int width) { return (std::uint32_t{1} << width) - 1; };
     launch({.blocks = {divide_up(y.size, tile::threads)}, .threads = {tile::threads}, .stream = stream},
            permutation, y, generator, {low_bits, mask(high_bits), mask(low_bits)});
 }

@@ -1,12 +1,13 @@
-// vectorized: packets of 16 bytes, several for each thread, as many blocks of Philox as a packet needs.
+// vectorized: a thread makes several packets of 16 bytes, each from as many blocks of Philox as it needs.
 //
 //   places:    | 0 1 2 3 | 4 5 6 7 | 8 ...     a packet of 4 floats at place 2 takes
 //   packet:        | 2 3   4 5 |               the last two of a block and the first two of the next
 //
-// One store for 2 to 16 elements. Packets are aligned in memory, and where that is not how places are, a packet takes a block
-// more and shifts its numbers by 1 to 3; where it is, a thread's blocks are drawn together. Its packets lie a block of threads
-// apart, and all that is read is on its way before the first store, so that the output may be the input. Needs elements of each
-// row side by side, at any address. What limits it is DRAM, and of small types and normal numbers the arithmetic.
+// One store writes 2 to 16 elements. Packets are aligned in memory. Where they do not begin with a block of Philox, a
+// packet takes one more block and shifts its numbers by 1 to 3. Where they do, a thread draws its blocks together. A
+// thread's packets lie one thread block's packets apart. It issues all loads before the first store, so the output may be
+// the input. The elements of a row must lie side by side, at any address. The limit is DRAM; for small types and normal
+// numbers it is arithmetic.
 
 #include "kernels/device/grid.hpp"
 #include "kernels/device/math.hpp"
@@ -23,11 +24,11 @@ namespace {
 
 struct tile {
     static constexpr int threads = 256;
-    static constexpr int blocks_per_sm = 4;  // so that enough of what is read is under way
+    static constexpr int blocks_per_sm = 4;  // so that enough loads are under way
 };
 
-/// A thread's packets of elements of so many bytes, where there are enough for all multiprocessors. Most take four blocks of
-/// Philox, whose rounds a thread has under way together.
+/// Packets per thread, by the bytes of an element, where there are enough for all multiprocessors. For most types they take
+/// four blocks of Philox, whose rounds overlap.
 constexpr int packets_of(std::size_t element_bytes) {
     return element_bytes >= 4 ? 4 : 2;
 }
@@ -35,7 +36,7 @@ constexpr int packets_of(std::size_t element_bytes) {
 template <class T>
 constexpr int packet_size = max_vector_bytes / static_cast<int>(sizeof(T));
 
-/// The numbers of `count` places from any one on.
+/// Draws the numbers of `count` places from `place` on.
 template <class Draw, int count>
 __device__ void draw_run(const Draw& draw, const sequence<Draw>& from, std::uint64_t place,
                          typename Draw::drawn (&numbers)[count]) {
@@ -51,7 +52,7 @@ __device__ void draw_run(const Draw& draw, const sequence<Draw>& from, std::uint
     for (int b = 0; b < blocks; ++b) draw_block(b);
     if (const auto shift = static_cast<int>(place % size); shift != 0) {
         if (shift + count > blocks * size) draw_block(blocks);
-            // By 1, then by 2: indices that are known keep the numbers in registers.
+            // Shifts by 1, then by 2: constant indices keep the numbers in registers.
 #pragma unroll
         for (int by = 1; by < size; by *= 2)
 #pragma unroll
@@ -62,8 +63,8 @@ __device__ void draw_run(const Draw& draw, const sequence<Draw>& from, std::uint
     for (int i = 0; i < count; ++i) numbers[i] = all[i];
 }
 
-/// A thread's packets, `step` elements apart, all of them whole and of whole blocks of Philox. The blocks do not depend on each
-/// other, so that their rounds go on together.
+/// Draws a thread's packets, `step` elements apart. All are whole, and so are their blocks of Philox. The blocks do not
+/// depend on each other, so their rounds overlap.
 template <class Draw, int packets, class T>
 __device__ void draw_whole(const Draw& draw, const sequence<Draw>& from, std::uint64_t place, const T* x,
                            T* y, std::int64_t step) {
@@ -136,7 +137,7 @@ __global__ void __launch_bounds__(tile::threads, tile::blocks_per_sm)
                 }
             }
         }
-        // What was read stands in registers, whose indices have to be known; without, shorter code is as good.
+        // Loaded packets are in registers, which need constant indices. Without input, shorter code is as fast.
 #pragma unroll(Draw::inputs > 0 ? packets : 1)
         for (int p = 0; p < packets; ++p) {
             const std::int64_t col = first - lead + p * step;

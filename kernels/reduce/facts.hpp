@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 
-/// All that rows, plans and messages read of a problem. Pure.
+/// The facts of a problem that the tables of rungs, the plans and the messages read. Pure.
 namespace heddle::kernels::reduce {
 
 struct reduce_facts {
@@ -18,9 +18,9 @@ struct reduce_facts {
           has_scratch(p.has_scratch) {}
 
     std::int64_t size;
-    std::int64_t stride;  ///< 1 where those of all vectors are, else the larger
+    std::int64_t stride;  ///< the larger of x's and y's; 1 means that all elements lie side by side
     std::int64_t element_bytes;
-    bool y_is_alike;  ///< dot's y begins as far after a packet as x
+    bool y_is_alike;  ///< dot's y begins as far after a packet boundary as x
     bool has_scratch;
 };
 

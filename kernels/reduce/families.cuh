@@ -5,11 +5,11 @@
 #include <cstdint>
 #include <type_traits>
 
-/// Operations that share kernels: they keep states of one type. Which of them it is, all threads know alike. They differ in what
-/// they see in elements, which with_operation() leaves to the one that is asked for, and hardly in how they combine states.
+/// Families of operations that share kernels. A family has one type of states. All threads know which operation was called.
+/// Operations differ in how they read elements: there with_operation() picks the called one. They combine states alike.
 namespace heddle::kernels::reduce {
 
-/// sum and norm1, and of floating-point elements mean.
+/// sum, norm1, and the mean of floating-point elements.
 struct sums : sum {
     bool of_magnitudes = false;
     bool is_mean = false;
@@ -39,7 +39,7 @@ struct places : place_of<min> {
     bool of_max = false;
 };
 
-/// Gives compute(the operation that is asked for).
+/// Returns compute() of the operation that was called.
 template <class Operation, class Compute>
 __device__ auto with_operation(Operation operation, Compute compute) {
     return compute(operation);
@@ -57,7 +57,7 @@ __device__ auto with_operation(places asked, Compute compute) {
     return asked.of_max ? compute(argmax{}) : compute(argmin{});
 }
 
-/// What the kernels of an operation that all rungs have take for it.
+/// The operation or family that kernels take for one that all rungs have.
 template <class Operation>
 auto on_all_rungs() {
     if constexpr (is_any_of<Operation, min, max>)
@@ -66,7 +66,7 @@ auto on_all_rungs() {
         return Operation{};
 }
 
-/// What the kernels of warp_shuffle and single_pass take for an operation.
+/// The operation or family that warp_shuffle and single_pass take for any operation.
 template <class Operation, class T>
 auto in_family() {
     if constexpr (is_any_of<Operation, sum, norm1> ||

@@ -3,9 +3,9 @@
 //   a tile of 512:  | 0 1 2 ... 255 | 256 257 ... 511 |
 //   thread i:         x[i]      +     x[i + 256]
 //
-// No thread is idle in the first step any more, two loads are in flight a thread, and half as many blocks and
-// partials are needed for the same data. What limits it is the tree: eight steps with a barrier each for
-// only two loads a thread. Any stride.
+// No thread is idle in the first step any more. A thread has two loads in flight, and the same data needs half as
+// many blocks and partials. The tree limits it: eight steps, each with a barrier, for only two loads per
+// thread. It takes any stride.
 
 #include "kernels/device/ptx/sync.cuh"
 #include "kernels/reduce/families.cuh"

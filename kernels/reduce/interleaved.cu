@@ -5,8 +5,8 @@
 //   step 4:  0<-4                       thread  0
 //
 // A block turns one tile of 256 elements into one partial result; the kernel is launched on the partials
-// again until one is left. The tree's shape costs most: after one step half the threads of every warp idle,
-// after five whole warps run for one thread each, and the modulo that finds them is slow itself. Any stride.
+// again until one is left. The tree's shape costs most. After one step half the threads of every warp idle, and
+// after five steps whole warps run for one thread each. The modulo is slow too. It takes any stride.
 
 #include "kernels/device/ptx/sync.cuh"
 #include "kernels/reduce/families.cuh"

@@ -29,7 +29,7 @@ struct count_nonzero;
 template <class Operation, class... Others>
 inline constexpr bool is_any_of = (std::is_same_v<Operation, Others> || ...);
 
-/// Operations that all rungs have: what they keep of some elements is an element, or is added up like one.
+/// Operations that all rungs have: their state is an element, or is added up like one.
 template <class Operation>
 inline constexpr bool is_on_all_rungs = is_any_of<Operation, sum, min, max>;
 
@@ -65,45 +65,45 @@ struct result_of<count_nonzero, T> {
 template <class Operation, class T>
 using result_type = result_of<Operation, T>::type;
 
-/// Partials are at most this large.
+/// The largest size of a partial.
 inline constexpr std::int64_t max_state_bytes = 16;
 
-/// What `ticket` points at.
+/// The memory that `ticket` points at.
 inline constexpr std::int64_t ticket_bytes = 4096;
 
-/// x may be empty; its stride is 1 where it has one element or none. y is as large as x, and dot's alone.
+/// x may be empty; its stride is 1 where it has one element or none. Only dot has y, which is as large as x.
 template <class Operation, class T>
 struct arguments {
     vector_view<const T> x;
     vector_view<const T> y;
     result_type<Operation, T>* result;
     unsigned* ticket = nullptr;  ///< zero before and after
-    void* partials = nullptr;    ///< as many states as the plan says; none: both are null
+    void* partials = nullptr;    ///< plan.partials states; if 0, both are null
 };
 
-/// Each makes one of at least 256 values, so that these are enough for any size.
+/// Enough for any size: each launch makes one value of at least 256.
 inline constexpr int max_launches = 8;
 
-/// How a rung does a problem.
+/// How a rung computes a problem.
 struct plan {
-    /// Blocks of each launch, and 0 after the last. The first reads x, others what the one before left.
+    /// Blocks of each launch, and 0 after the last. The first launch reads x, others read the results of the one before.
     std::array<std::int64_t, max_launches> blocks{};
-    std::int64_t threads = 0;  ///< of a block
-    std::int64_t cluster = 1;  ///< of single_pass: blocks of a cluster, a divisor of all
-    bool has_rings = false;    ///< of single_pass: x comes through rings in shared memory
-    int width = 1;             ///< of single_pass: elements of a load
-    bool y_is_alike = false;   ///< of single_pass: loads of y are as wide as those of x
+    std::int64_t threads = 0;  ///< per block
+    std::int64_t cluster = 1;  ///< single_pass: blocks per cluster, a divisor of all blocks
+    bool has_rings = false;    ///< single_pass: x comes through rings in shared memory
+    int width = 1;             ///< single_pass: elements per load
+    bool y_is_alike = false;   ///< single_pass: loads of y are as wide as those of x
 
-    // At most, and the same of all operations:
-    std::int64_t partials = 0;  ///< values that are kept in the workspace
-    std::int64_t depth = 0;     ///< combinations on the way of any one element to the result
+    // Upper bounds, the same for all operations:
+    std::int64_t partials = 0;  ///< states in the workspace
+    std::int64_t depth = 0;     ///< combinations from any one element to the result
 };
 
 inline std::int64_t scratch_bytes(const plan& plan) {
     return plan.partials * max_state_bytes;
 }
 
-/// Pure. These take any problem, but for vectorized, which needs stride 1.
+/// Pure. These take any problem, except that vectorized needs stride 1.
 plan plan_interleaved(const reduce_facts& problem, const device_traits& device);
 plan plan_sequential(const reduce_facts& problem, const device_traits& device);
 plan plan_first_add_on_load(const reduce_facts& problem, const device_traits& device);
@@ -112,7 +112,7 @@ plan plan_vectorized(const reduce_facts& problem, const device_traits& device);
 template <class Operation>
 plan plan_single_pass(const reduce_facts& problem, const device_traits& device);
 
-/// These reduce by the rung's plan for these arguments. Of the operations that all rungs have:
+/// These reduce x. The plan is the rung's for these arguments. The first four need is_on_all_rungs<Operation>.
 template <class Operation, class T>
 void launch_interleaved(const plan& plan, const arguments<Operation, T>& arguments, cudaStream_t stream);
 template <class Operation, class T>

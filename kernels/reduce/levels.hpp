@@ -10,13 +10,13 @@
 
 namespace heddle::kernels::reduce {
 
-/// Blocks that cover `size` elements, `elements` each; one for an empty problem, to write the identity.
+/// Blocks that cover `size` elements, with `elements` each. An empty problem has one, which writes the identity.
 inline std::int64_t blocks_for(std::int64_t size, std::int64_t elements) {
     return std::max<std::int64_t>(1, size / elements + (size % elements != 0 ? 1 : 0));
 }
 
-/// For a rung that is launched until one value is left, each block turning `elements` values into one through
-/// `depth` combinations.
+/// The plan of a rung that is launched until one value is left. Each block turns `elements` values into one
+/// through `depth` combinations.
 inline plan plan_levels(std::int64_t size, std::int64_t elements, std::int64_t threads, std::int64_t depth) {
     plan result;
     result.threads = threads;
@@ -30,7 +30,7 @@ inline plan plan_levels(std::int64_t size, std::int64_t elements, std::int64_t t
     return result;
 }
 
-/// Launches by plan_levels(): `first` on x, `next` on the values that the launch before left.
+/// Launches a plan of plan_levels(): `first` on x, and `next` on the values that the launch before stored.
 template <class Operation, class T, class Result>
 void launch_levels(const plan& plan, Operation operation,
                    void (*first)(Operation, vector_view<const T>, Result*),

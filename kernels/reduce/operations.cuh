@@ -13,10 +13,10 @@
 #include <limits>
 #include <type_traits>
 
-/// An operation on elements of type T keeps a state<T> of those that it has seen: identity(), of none; of(), of
-/// some packets (of argmin and argmax: of one element, which is at `place` of x); the call operator, of what two states
-/// have seen; finish(), the result. `registers` is what a thread may have: large states need more.
-/// `takes_repeats` says that an element seen twice makes no difference; to those where it does, zeros make none.
+/// An operation on elements of type T keeps a state<T> of those that it has seen. identity() is the state of none, and of()
+/// that of some packets (argmin, argmax: of one element, at `place` in x). The call operator combines two states, and
+/// finish() makes the result. `registers` is the most registers per thread: large states need more. `takes_repeats` says
+/// that an element seen twice changes nothing; to other operations zeros change nothing.
 namespace heddle::kernels::reduce {
 
 template <class T>
@@ -31,7 +31,7 @@ inline constexpr T smallest_integer = std::numeric_limits<T>::min();
 template <class Operation, class T>
 using state_type = typename Operation::template state<T>;
 
-/// What two vectors have at the same places.
+/// Packets of two vectors, from the same places.
 template <class T, int width>
 struct packet_pair {
     vector<T, width> x;
@@ -45,7 +45,7 @@ __device__ inline std::int64_t wrapping_multiply(std::int64_t a, std::int64_t b)
     return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
 }
 
-/// Operations that look at one element at a time: seen<T>(element) is its state.
+/// Operations that read one element at a time: seen<T>(element) is its state.
 template <class Operation>
 struct one_by_one {
     static constexpr int registers = 32;
@@ -70,7 +70,7 @@ struct one_by_one {
     }
 };
 
-/// Operations that add something up. Integers wrap, where signed overflow would be undefined.
+/// Operations that add something up. Integers wrap: signed overflow would be undefined.
 struct addition {
     static constexpr bool takes_repeats = false;
 
@@ -104,14 +104,14 @@ struct mean : addition, one_by_one<mean> {
     static __device__ state<T> seen(T element) {
         return static_cast<state<T>>(element);
     }
-    /// Rounded once, to double, and then to the result's type: float does not have every size.
+    /// Rounded once to double, and then to the result's type: float cannot hold every size.
     template <class Result, class State>
     static __device__ Result finish(State all, std::int64_t size) {
         return static_cast<Result>(static_cast<double>(all) / static_cast<double>(size));
     }
 };
 
-/// A NaN in `b` is taken, and one in `a` stays, for no comparison with it holds.
+/// A NaN in `b` is taken. A NaN in `a` stays, because no comparison with it holds.
 struct min : one_by_one<min> {
     static constexpr bool takes_repeats = true;
 
@@ -171,7 +171,7 @@ struct max : one_by_one<max> {
 template <class Value>
 using rank_type = std::conditional_t<sizeof(Value) == sizeof(unsigned), unsigned, std::uint64_t>;
 
-/// A number that is larger for what is nearer to the extremum, and largest for NaN. Zeros are equal.
+/// A number that is larger for values nearer to the extremum, and largest for NaN. Zeros of both signs have one rank.
 template <class Extremum, class Value>
 __device__ rank_type<Value> rank_of(Value value) {
     using rank = rank_type<Value>;
@@ -187,14 +187,14 @@ __device__ rank_type<Value> rank_of(Value value) {
     return std::is_same_v<Extremum, max> ? ascending : ~ascending;
 }
 
-/// An element's rank and index. Of nothing, both are the worst there is.
+/// An element's rank and index. The candidate of no element has the worst of both.
 template <class Rank>
 struct alignas(16) candidate {
     Rank rank;
     std::int64_t index;
 };
 
-/// The place of the first element that is the extremum (min or max), or NaN where that is.
+/// The place of the first element that is the extremum (min or max), or of the first NaN.
 template <class Extremum>
 struct place_of {
     static constexpr int registers = 32;
@@ -210,7 +210,7 @@ struct place_of {
         return {0, none};
     }
 
-    /// Whether b, after a, takes its place: what is equal does not.
+    /// Whether b, which comes after a, replaces it: an equal value does not.
     template <class Value>
     static __device__ bool is_better(Value b, Value a) {
         return a == a && Extremum{}(a, b) != a;
@@ -225,7 +225,7 @@ struct place_of {
         return extremum;
     }
 
-    /// The first element of a packet that is the extremum of packets it is among; `width` where none is.
+    /// The first element of a packet that equals `extremum`, the extremum of several packets; `width` where none does.
     template <class T, int width>
     static __device__ int first_in(const vector<T, width>& packet, value_type<T> extremum) {
         int first = width;
@@ -289,7 +289,7 @@ struct dot : addition {
             else
                 return x * y;
         };
-        if constexpr (std::is_integral_v<T>) {  // in any order: one after another needs fewer registers
+        if constexpr (std::is_integral_v<T>) {  // the order is free: one after another needs fewer registers
             state<T> total = 0;
 #pragma unroll
             for (int e = 0; e < width; ++e) total = wrapping_add(total, product(e));
@@ -317,15 +317,15 @@ struct norm1 : addition, one_by_one<norm1> {
     }
 };
 
-/// A sum of squares over 2^(1200 level), level -1, 0 or 1.
+/// A sum of squares divided by 2^(1200 level). The level is -1, 0 or 1.
 struct alignas(16) scaled_squares {
     double sum;
     int level;
 };
 
-/// The squares of the other types neither overflow nor underflow in double. Those of double do: they are scaled
-/// by the largest element at hand, as in LAPACK's dnrm2 (Blue, "A portable Fortran program to find the Euclidean
-/// norm of a vector", 1978). What underflows then is beside an element that outweighs all such.
+/// The squares of the other types neither overflow nor underflow in double. Those of double do. They are scaled by the
+/// largest element at hand (Blue, "A portable Fortran program to find the Euclidean norm of a vector",
+/// 1978). A square that still underflows does not count beside that element's.
 struct norm2 : addition, one_by_one<norm2> {
     static constexpr int registers = 64;
 
@@ -351,13 +351,13 @@ struct norm2 : addition, one_by_one<norm2> {
         return sqrt(all.sum) * unit(all.level);
     }
 
-    /// Squares of elements of a level, over the square of its unit, lie between 2^-948 and 2^960.
+    /// The squares of a level's elements, divided by the square of its unit, lie between 2^-948 and 2^960.
     static __device__ double unit(int level) {
         if (level == 0) return 1;
         return level > 0 ? 0x1p600 : 0x1p-600;
     }
 
-    /// A sum of squares in range says that no element needs a scale: few need the second look.
+    /// If the sum of squares is in range, no element needs a scale. Few packets need a second pass.
     template <int width, int count>
     static __device__ scaled_squares of(const vector<double, width> (&packets)[count], std::int64_t) {
         constexpr double large = 0x1p960, small = 0x1p-800;
@@ -388,7 +388,7 @@ struct norm2 : addition, one_by_one<norm2> {
     template <int width, int count>
     static __device__ int level_of(const vector<double, width> (&packets)[count]) {
         constexpr int large = (1023 + 480) << 20, small = (1023 - 400) << 20;
-        int largest = 0;  // the high words, without signs, are ordered as the magnitudes are; NaN comes last
+        int largest = 0;  // high words without signs have the order of the magnitudes; NaN comes last
 #pragma unroll
         for (int p = 0; p < count; ++p)
 #pragma unroll
@@ -397,7 +397,7 @@ struct norm2 : addition, one_by_one<norm2> {
         return largest >= large ? 1 : largest < small ? -1 : 0;
     }
 
-    /// Only the highest level has infinities and NaN.
+    /// The sum at a higher level. Only the highest level has infinities and NaN.
     static __device__ double raised(const scaled_squares& squares, int level) {
         double sum = squares.sum;
         if (squares.level < level) sum = sum * 0x1p-600 * 0x1p-600;
@@ -415,11 +415,11 @@ template <class T>
 using bits_of = std::conditional_t<sizeof(T) == 2, std::uint16_t,
                                    std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>;
 
-/// It reads elements as bits, and of floating-point ones all but the sign.
+/// Counts elements that have bits other than zero. A floating-point sign does not count.
 struct count_nonzero : addition {
     static constexpr int registers = 32;
 
-    std::uint64_t mask = ~std::uint64_t{0};  ///< of the bits that are zero in zeros
+    std::uint64_t mask = ~std::uint64_t{0};  ///< the bits that are zero in every zero
 
     template <class T>
     using state = std::int64_t;
@@ -439,7 +439,7 @@ struct count_nonzero : addition {
     }
 };
 
-/// An operation on states as blocks of a cluster send them: as they are.
+/// An operation on states in the form in which blocks of a cluster send them: here unchanged.
 template <class Operation, class T>
 struct sent : Operation {
     using state = state_type<Operation, T>;
@@ -448,7 +448,8 @@ struct sent : Operation {
     static __device__ state unpacked(state value) { return value; }
 };
 
-/// A candidate of 32 bits as one number, the best as the largest: clusters never have 2^32 elements. Nothing is 0.
+/// A candidate of 32 bits as one number, the best as the largest. No candidate is 0. Clusters have fewer than 2^32
+/// elements.
 template <class Operation, class T>
 requires std::is_same_v<state_type<Operation, T>, candidate<unsigned>>
 struct sent<Operation, T> {
@@ -474,7 +475,7 @@ struct sent<Operation, T> {
 
 using kernels::warp_reduce;
 
-/// By the instructions that reduce 32 bits in a warp: the best rank, then the first place that has it.
+/// Uses the instructions that reduce 32 bits in a warp: finds the best rank, then the first place that has it.
 template <class Operation>
 __device__ candidate<unsigned> warp_reduce(candidate<unsigned> best, Operation) {
     constexpr unsigned all = 0xffffffffU;
@@ -487,18 +488,18 @@ __device__ candidate<unsigned> warp_reduce(candidate<unsigned> best, Operation) 
     return {rank, static_cast<std::int64_t>(std::uint64_t{first_high} << 32 | first_low)};
 }
 
-/// All threads of the block get the extremum of their values. A kernel may call it once.
+/// Returns the extremum of the block's values to all threads. A kernel may call this once.
 template <class Operation, class Value>
 __device__ Value block_extremum(Value value) {
     __shared__ Value of_warp[warp_size];
-    const auto of_lanes = [](Value of_lane) {
-        return __shfl_sync(0xffffffffU, kernels::warp_reduce(of_lane, typename Operation::extremum{}), 0);
+    const auto warp_extremum = [](Value lane_value) {
+        return __shfl_sync(0xffffffffU, kernels::warp_reduce(lane_value, typename Operation::extremum{}), 0);
     };
     const unsigned lane = threadIdx.x % warp_size;
-    value = of_lanes(value);
+    value = warp_extremum(value);
     if (lane == 0) of_warp[threadIdx.x / warp_size] = value;
     ptx::sync_threads();
-    return of_lanes(of_warp[lane < blockDim.x / warp_size ? lane : 0]);
+    return warp_extremum(of_warp[lane < blockDim.x / warp_size ? lane : 0]);
 }
 
 template <class Operation, class T>
@@ -518,7 +519,7 @@ __device__ inline scaled_squares shuffle_down(scaled_squares squares, int distan
     return {kernels::shuffle_down(squares.sum, distance), kernels::shuffle_down(squares.level, distance)};
 }
 
-/// What another block has stored.
+/// Loads a state that another block has stored.
 template <class State>
 __device__ State load_partial(const State* partial) {
     return __ldcg(partial);
@@ -531,7 +532,7 @@ __device__ inline scaled_squares load_partial(const scaled_squares* partial) {
     return {__ldcg(&partial->sum), __ldcg(&partial->level)};
 }
 
-/// A state on its way to another block, as one word of which the second half is never zero.
+/// A state as a message to another block: one word, whose second half is never zero.
 template <class State>
 __device__ ptx::wide_word message_of(State state) {
     std::uint64_t bits = 0;

@@ -4,9 +4,9 @@
 //   step 2:  0<-2  1<-3                 threads 0..1
 //   step 1:  0<-1                       thread  0
 //
-// Warps now leave the tree whole instead of running on for a few threads, neighbours read neighbouring banks,
-// and a comparison takes the modulo's place. Still half the threads do nothing but load one element, and the
-// partials of every 256 elements go through memory to one more launch. Any stride.
+// Whole warps now leave the tree instead of running on for a few threads. Neighbours read neighbouring banks,
+// and a comparison replaces the modulo. Still half the threads only load one element, and the partials of every
+// 256 elements go through memory to one more launch. It takes any stride.
 
 #include "kernels/device/ptx/sync.cuh"
 #include "kernels/reduce/families.cuh"

@@ -1,18 +1,18 @@
-// single_pass: one launch for any size. Blocks tell each other what they have by the quickest way there is.
+// single_pass: one launch for any size. Blocks exchange their states in the fastest way there is.
 //
 //   up to 64 KB:   one block             packets -> registers -> shuffles -> shared memory -> result
-//   up to 512 KB:  a cluster of 8        every warp sends its share into the first block's shared memory
-//   up to 8 MB:    16 clusters           then 15 send theirs to the one that read its share last, which waits
-//   more:          many blocks           partials[block], then a ticket: whoever draws the last combines them
+//   up to 512 KB:  a cluster of 8        every warp sends its state into the first block's shared memory
+//   up to 8 MB:    16 clusters           15 then send theirs to the one that read its share last, which waits
+//   more:          many blocks           partials[block], then a ticket: the block that draws the last one combines them
 //   over 17 MB:    two blocks an SM      the same; x comes through rings in shared memory
 //
-// What clusters send is data and signal at once: a store that counts at a barrier in the receiver's shared memory, or
-// 16 bytes of which the second half is not zero. So there is no fence and no reload. A ring is filled by bulk copies,
-// which one thread starts: 192 KB are under way in an SM, at no cost in registers or instructions. Where there are no
-// clusters or bulk copies, data is spread over more blocks (README.md), whose loads are those of `vectorized`. Who is
-// last to come varies, but partials are combined in the order of their blocks, so the same call gives the same bits.
-// Tickets and messages are zero again after it. Any stride; 16-byte loads for stride 1. What limits it is the launch
-// up to about 1 MB, then L2 or DRAM.
+// A message is data and signal at once. In a cluster, its store counts at a barrier in the receiver's shared memory.
+// Between clusters, it has 16 bytes whose second half is not zero. So there is no fence and no reload. One thread starts
+// the bulk copies that fill a ring: 192 KB are under way in an SM, at no cost in registers or instructions. Without
+// clusters or bulk copies, more blocks share the data (README.md), and load it as `vectorized` does. Which block comes
+// last varies, but partials are combined in the order of their blocks, so the same call gives the same bits. Tickets and
+// messages are zero again at the end. It takes any stride, with 16-byte loads for stride 1. The limit is the launch up to
+// about 1 MB, then L2 or DRAM.
 
 #include "kernels/device/block_reduce.cuh"
 #include "kernels/device/clusters.hpp"
@@ -27,15 +27,15 @@ namespace {
 
 struct grid {
     std::int64_t blocks;
-    std::int64_t threads;  ///< of a block
-    std::int64_t cluster;  ///< blocks of a cluster, a divisor of all
+    std::int64_t threads;  ///< per block
+    std::int64_t cluster;  ///< blocks per cluster, a divisor of all blocks
     bool has_rings = false;
 };
 
-/// From the packets (elements, where they are strided) that there are, and whether bulk copies can fetch them. Without scratch
-/// memory one cluster, or where there are none one block, does it all.
+/// The grid for so many packets (elements where they are strided). `may_ring` says that bulk copies can read them. Without
+/// scratch memory one cluster does all the work, or one block where there are no clusters.
 grid grid_of(std::int64_t packets, const device_traits& device, bool may_ring, bool has_scratch) {
-    // A round of packets a thread as far as there are threads.
+    // One round of packets per thread, while there are threads.
     const auto threads_for = [](std::int64_t shared) {
         const std::int64_t warps = blocks_for(shared, tile::unroll * warp_size);
         return std::min<std::int64_t>(warps * warp_size, tile::lone_threads);
@@ -79,7 +79,7 @@ plan cost_of(const grid& grid, std::int64_t packets, std::int64_t width) {
     }
     const std::int64_t share = accumulate_depth(packets, width, tile::unroll, blocks * threads);
     if (cluster > 1) {
-        // Two warp_reduce; a lane of the second takes as many warps as there are blocks.
+        // Two warp_reduce(): a lane of the second takes as many warps as a cluster has blocks.
         const std::int64_t depth = share + 2 * warp_reduce_depth + tile::cluster;
         if (blocks == cluster) return {.partials = 0, .depth = depth};
         return {.partials = blocks / cluster, .depth = depth + warp_reduce_depth};

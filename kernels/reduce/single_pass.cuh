@@ -18,11 +18,11 @@ namespace heddle::kernels::reduce {
 
 struct tile {
     static constexpr int unroll = 4;
-    static constexpr int threads = 512;  ///< of one block among many
+    static constexpr int threads = 512;  ///< per block, where there are many
     static constexpr int blocks_per_sm = 4;
-    static constexpr int lone_threads = 1024;  ///< at most, of a lone block or one of a lone cluster
+    static constexpr int lone_threads = 1024;  ///< most threads of a lone block, or of a block of a cluster
     static constexpr int lone_packets = lone_threads * unroll;
-    static constexpr int cluster = 8;  ///< blocks, on any device that has clusters
+    static constexpr int cluster = 8;  ///< blocks per cluster, on any device that has clusters
     static constexpr int cluster_packets = cluster * lone_packets;
     /// Clusters send places of 32 bits (operations.cuh), and a packet has up to 16 elements.
     static constexpr std::int64_t most_cluster_packets = (std::int64_t{1} << 28) - 1;
@@ -31,8 +31,8 @@ struct tile {
     static constexpr int registers_per_sm = 65536;
 };
 
-/// A ring in shared memory feeds a block. More is under way than the loads of a full SM are, at no cost in
-/// registers, threads or instructions.
+/// A ring in shared memory feeds a block. It keeps more under way than the loads of a full SM would, at no cost
+/// in registers, threads or instructions.
 struct ring_tile {
     static constexpr int unroll = 4;
     static constexpr int packets = tile::threads * unroll;
@@ -41,7 +41,7 @@ struct ring_tile {
     static constexpr int blocks_per_sm = 2;
 };
 
-/// The states first, first + step, ... of `count` that load() knows. `batch` loads are issued before the first is used.
+/// Combines states first, first + step, ... below `count` from load(). It issues `batch` loads before it uses the first.
 template <class State, int batch, class Operation, class Load>
 __device__ State combine_share(Operation operation, unsigned first, unsigned count, unsigned step,
                                Load load) {
@@ -57,7 +57,7 @@ __device__ State combine_share(Operation operation, unsigned first, unsigned cou
     return value;
 }
 
-/// Thread 0 gets the combination of `count` states that load() knows, always in the same order.
+/// Combines `count` states from load() for thread 0, always in the same order.
 template <class State, int batch, class Operation, class Load>
 __device__ State combine_in_warp(Operation operation, unsigned count, Load load) {
     if (threadIdx.x >= warp_size) return operation.template identity<State>();
@@ -65,7 +65,7 @@ __device__ State combine_in_warp(Operation operation, unsigned count, Load load)
                        operation);
 }
 
-/// The combination of the block's values, for thread 0. A barrier must come between two calls.
+/// Combines the block's values for thread 0. A barrier must come between two calls.
 template <class Operation, class State>
 __device__ State combine_in_block(Operation operation, State value, State* of_warp) {
     value = warp_reduce(value, operation);
@@ -75,13 +75,13 @@ __device__ State combine_in_block(Operation operation, State value, State* of_wa
                                      [&](unsigned i) { return of_warp[i]; });
 }
 
-/// The combination of the cluster's values, for thread 0 of its first block.
+/// Combines the cluster's values for thread 0 of its first block.
 template <class Operation, class State>
 __device__ State combine_in_cluster(Operation operation, State value, ptx::wide_word* of_warp,
                                     std::uint64_t* barrier) {
     const unsigned warps = blockDim.x / warp_size;
     value = warp_reduce(value, operation);
-    ptx::sync_warp();     // lanes that took branches meet before a barrier that warps come to as one
+    ptx::sync_warp();     // lanes that branched meet before a barrier that whole warps arrive at
     ptx::cluster_wait();  // the first block runs, and has its barrier
     if (threadIdx.x % warp_size == 0) {
         const unsigned place = ptx::cluster_rank() * warps + threadIdx.x / warp_size;
@@ -97,15 +97,15 @@ __device__ State combine_in_cluster(Operation operation, State value, ptx::wide_
     });
 }
 
-/// Where clusters leave their states for the last of them to begin, zero before and after.
+/// Clusters store their states here, for the cluster that draws the last ticket. It is zero before and after.
 struct mail {
     ptx::wide_word boxes[single_pass_sharing::clusters];
     unsigned ticket;
 };
 static_assert(sizeof(mail) <= ticket_bytes);
 
-/// The combination of the states of all clusters, in their order, for thread 0 of the last one's first block; the
-/// others send theirs. The last, which drew the highest number, is the one to wait, for the others run.
+/// Combines the states of all clusters, in their order, for thread 0 of the last one's first block. The others send theirs.
+/// The last cluster drew the highest number, so it may wait: the others run already.
 template <class Operation, class State>
 __device__ State exchange_mail(Operation operation, mail* mail, bool is_last, State own) {
     const unsigned cluster = ptx::cluster_id();
@@ -127,7 +127,7 @@ __device__ State exchange_mail(Operation operation, mail* mail, bool is_last, St
     });
 }
 
-/// The kernel of a grid of one cluster, or of a few.
+/// The kernel for one cluster or a few.
 template <class Operation, class T, class Source, class Result>
 __global__ void __launch_bounds__(tile::lone_threads, 1)
     single_pass_clusters(Operation operation, Source x, Result* result, mail* mail) {
@@ -160,7 +160,7 @@ __global__ void __launch_bounds__(tile::lone_threads, 1)
     if (threadIdx.x == 0) *result = operation.template finish<Result>(combine.unpacked(value), x.size());
 }
 
-/// The combination of what all threads of the grid have becomes the result. `ticket` is zero before and after.
+/// Combines the values of all threads of the grid to the result. `ticket` is zero before and after.
 template <class Operation, class State, class Result>
 __device__ void combine_in_grid(Operation operation, State value, std::int64_t size, Result* result,
                                 State* partials, unsigned* ticket) {
@@ -178,21 +178,21 @@ __device__ void combine_in_grid(Operation operation, State value, std::int64_t s
     if (threadIdx.x == 0) *result = operation.template finish<Result>(value, size);
 }
 
-/// The kernel of a grid of one block, or of any number.
+/// The kernel for any number of blocks.
 template <class Operation, class T, class Source, class State, class Result>
 __global__ void __launch_bounds__(tile::lone_threads,
                                   tile::registers_per_sm / (tile::lone_threads * Operation::registers))
     single_pass(Operation operation, Source x, Result* result, State* partials, unsigned* ticket) {
     const std::int64_t first = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
     const int step = static_cast<int>(gridDim.x * blockDim.x);
-    // Each operation goes on to the end by itself: where two ways met again, a register would be spilled.
+    // Each operation has its own path to the end: if two paths met again, a register would be spilled.
     with_operation(operation, [&](auto asked) {
         const State value = accumulate<T, tile::unroll>(asked, x, first, step);
         combine_in_grid(operation, value, x.size(), result, partials, ticket);
     });
 }
 
-/// As many blocks as run at once read their tiles, each from a ring in shared memory that bulk copies fill ahead of it.
+/// The grid has as many blocks as run at once. Each reads its tiles from a ring in shared memory, which bulk copies fill.
 template <class Operation, class T, class State, class Result>
 __global__ void __launch_bounds__(tile::threads, ring_tile::blocks_per_sm)
     single_pass_ring(Operation operation, contiguous<T> x, Result* result, State* partials,
@@ -202,7 +202,7 @@ __global__ void __launch_bounds__(tile::threads, ring_tile::blocks_per_sm)
     auto* const ring = reinterpret_cast<packet*>(ring_bytes);
     __shared__ std::uint64_t filled[ring_tile::stages];
 
-    // Packets that do not fill a tile are left to the last block.
+    // The last block takes packets that do not fill a tile.
     const std::int64_t tiles = x.packets() / ring_tile::packets;
     const auto fill = [&](std::int64_t t, int stage) {
         if (t >= tiles) return;
@@ -220,21 +220,21 @@ __global__ void __launch_bounds__(tile::threads, ring_tile::blocks_per_sm)
     const std::int64_t rest = tiles * ring_tile::packets + threadIdx.x;
     const bool has_rest = blockIdx.x == gridDim.x - 1 && rest < x.packets();
     const int valid = has_rest ? valid_in_round<ring_tile::unroll>(x, rest, tile::threads) : 0;
-    packet of_rest[ring_tile::unroll];
+    packet rest_packets[ring_tile::unroll];
     if (has_rest)
-        load_round(of_rest, tile::threads, valid, [&](int offset) { return x.load(rest + offset); });
+        load_round(rest_packets, tile::threads, valid, [&](int offset) { return x.load(rest + offset); });
     ptx::sync_threads();
 
-    const auto of_tiles = [&](auto asked) {
+    const auto combine_tiles = [&](auto asked) {
         running<decltype(asked), T, ring_tile::unroll, contiguous<T>> seen(asked, x, tile::threads);
         int round = 0;
         for (std::int64_t t = blockIdx.x; t < tiles; t += gridDim.x, ++round) {
             const int stage = round % ring_tile::stages;
             ptx::wait(&filled[stage], static_cast<unsigned>(round / ring_tile::stages % 2));
             packet loaded[ring_tile::unroll];
-            const packet* const of_thread = ring + stage * ring_tile::packets + threadIdx.x;
+            const packet* const thread_packets = ring + stage * ring_tile::packets + threadIdx.x;
 #pragma unroll
-            for (int u = 0; u < ring_tile::unroll; ++u) loaded[u] = of_thread[u * tile::threads];
+            for (int u = 0; u < ring_tile::unroll; ++u) loaded[u] = thread_packets[u * tile::threads];
             ptx::fence_before_copies();
             ptx::sync_threads();
             if (threadIdx.x == 0) fill(t + std::int64_t{ring_tile::stages} * gridDim.x, stage);
@@ -242,10 +242,10 @@ __global__ void __launch_bounds__(tile::threads, ring_tile::blocks_per_sm)
             if (round % single_pass_sharing::rounds_to_cut == single_pass_sharing::rounds_to_cut - 1)
                 seen.cut();
         }
-        if (has_rest) seen.join(of_rest, rest, valid);
+        if (has_rest) seen.join(rest_packets, rest, valid);
         return edge.joined_to(seen.total(), asked);
     };
-    combine_in_grid(operation, with_operation(operation, of_tiles), x.size(), result, partials, ticket);
+    combine_in_grid(operation, with_operation(operation, combine_tiles), x.size(), result, partials, ticket);
 }
 
 template <class Operation, class T>

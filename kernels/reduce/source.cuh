@@ -10,8 +10,8 @@
 
 namespace heddle::kernels::reduce {
 
-/// Elements side by side, at any address: packets of 16 aligned bytes, and the few elements before the first
-/// and after the last of them.
+/// Elements side by side, at any address: packets of 16 aligned bytes, and edges, the few elements before the first
+/// packet and after the last.
 ///
 ///   x: | e e e | p p p p | p p p p | ... | p p p p | e e |
 ///      data    body (16-byte boundary)
@@ -39,7 +39,7 @@ class contiguous {
     __device__ packet load(std::int64_t i) const { return *packet_at(i); }
     /// Where packet i begins.
     __device__ std::int64_t place(std::int64_t i) const { return head_ + i * width; }
-    /// Elements outside the packets: fewer than a warp has lanes.
+    /// The number of elements outside the packets: fewer than a warp has lanes.
     __device__ int edges() const { return edges_; }
     __device__ vector<T, 1> edge(std::int64_t i) const { return {data_[edge_place(i)]}; }
     __device__ std::int64_t edge_place(std::int64_t i) const { return i < head_ ? i : size_ - edges_ + i; }
@@ -74,8 +74,8 @@ class strided {
     vector_view<const T> x_;
 };
 
-/// Two vectors side by side, in the packets of x. y is read in packets too where it lies the same way modulo 16
-/// bytes, which makes no difference to which elements meet, nor to the order of the sum.
+/// Two vectors without gaps, in the packets of x. y is read in packets too where it is aligned like x. This changes neither
+/// which elements meet nor the order of the sum.
 template <class T, bool is_y_aligned>
 class contiguous_pair {
   public:
@@ -139,7 +139,7 @@ class strided_pair {
     strided<T> y_;
 };
 
-/// What the kernels of an operation read: of count_nonzero, bits.
+/// x as the kernels of an operation read it: count_nonzero reads bits.
 template <class Operation, class T>
 auto as_read(vector_view<const T> x) {
     if constexpr (std::is_same_v<Operation, count_nonzero>)
@@ -148,7 +148,7 @@ auto as_read(vector_view<const T> x) {
         return x;
 }
 
-/// launch(source): the elements one by one.
+/// Calls launch(source) with a source that reads elements one by one.
 template <class Operation, class T, class Launch>
 void with_elements(const arguments<Operation, T>& arguments, Launch launch) {
     if constexpr (std::is_same_v<Operation, dot>)
@@ -157,7 +157,7 @@ void with_elements(const arguments<Operation, T>& arguments, Launch launch) {
         launch(strided(as_read<Operation>(arguments.x)));
 }
 
-/// launch(source): as wide as the plan has it.
+/// Calls launch(source) with a source whose loads are as wide as the plan says.
 template <class Operation, class T, class Launch>
 void with_loads(const plan& plan, const arguments<Operation, T>& arguments, Launch launch) {
     if (plan.width == 1) return with_elements(arguments, launch);
@@ -171,22 +171,22 @@ void with_loads(const plan& plan, const arguments<Operation, T>& arguments, Laun
     }
 }
 
-/// How far x goes from packet i on, and no further than a round of `unroll` packets, `step` apart, does.
+/// How many packets x has from packet i on; at most the extent of a round of `unroll` packets, `step` apart.
 template <int unroll, class Source>
 __device__ int valid_in_round(const Source& x, std::int64_t i, int step) {
     return static_cast<int>(::min(x.packets() - i, std::int64_t{unroll} * step));
 }
 
-/// A round: load(0), load(step), ..., of which those below `valid` are there; all are issued before the first is used.
-/// The first stands in for those that are not there: loads behind conditions would wait for each other.
+/// Loads a round: load(0), load(step), ... below `valid`. All loads are issued before the first is used. load(0) stands
+/// in for the packets from `valid` on: loads behind conditions would wait for each other.
 template <class Packet, int unroll, class Load>
 __device__ void load_round(Packet (&loaded)[unroll], int step, int valid, Load load) {
 #pragma unroll
     for (int u = 0; u < unroll; ++u) loaded[u] = load(u * step < valid ? u * step : 0);
-    asm volatile("" ::: "memory");  // no load is moved to its use
+    asm volatile("" ::: "memory");  // keeps the compiler from moving loads to their uses
 }
 
-/// What one thread has seen of x, in rounds of `unroll` packets that are `step` apart.
+/// The state of one thread's share of x, in rounds of `unroll` packets that are `step` apart.
 template <class Operation, class T, int unroll, class Source>
 class running {
   public:
@@ -196,7 +196,7 @@ class running {
     __device__ running(Operation operation, const Source& x, int step)
         : operation_(operation), x_(x), step_(step) {}
 
-    /// The round that begins with packet i, and what load_round() put there for packets that are not.
+    /// Adds the round that begins with packet i, without the packets that load_round() filled in.
     __device__ void join(packet (&loaded)[unroll], std::int64_t i, int valid) {
         if constexpr (!Operation::takes_repeats)
 #pragma unroll
@@ -205,18 +205,18 @@ class running {
         join(loaded, i);
     }
 
-    /// The round that begins with packet i.
+    /// Adds the full round that begins with packet i.
     __device__ void join(const packet (&loaded)[unroll], std::int64_t i) {
         recent_ = operation_(recent_, operation_.of(loaded, x_.place(i)));
     }
 
-    /// Chains of rounds that are cut from time to time keep rounding errors small.
+    /// Ends a chain of rounds: short chains keep rounding errors small.
     __device__ void cut() {
         total_ = operation_(total_, recent_);
         recent_ = Operation::template identity<state>();
     }
 
-    /// All of it. By all threads of the block.
+    /// The state of the whole share. All threads of the block call this.
     __device__ state total() {
         cut();
         return total_;
@@ -230,8 +230,8 @@ class running {
     state total_ = Operation::template identity<state>();
 };
 
-/// For argmin and argmax a thread keeps no more than the extremum and the round that has it. Whose extremum is the
-/// block's, mostly one thread, loads that round again to find the place; the others have seen nothing.
+/// For argmin and argmax a thread keeps only the extremum and the round that has it. A thread whose extremum is the
+/// block's, mostly one, loads that round again to find the place. The others return the identity.
 template <class Operation, class T, int unroll, class Source>
 requires is_any_of<Operation, argmin, argmax>
 class running<Operation, T, unroll, Source> {
@@ -244,9 +244,9 @@ class running<Operation, T, unroll, Source> {
     __device__ void join(const packet (&loaded)[unroll], std::int64_t i, int) { join(loaded, i); }
 
     __device__ void join(const packet (&loaded)[unroll], std::int64_t i) {
-        const auto of_round = Operation::extremum_of(loaded);
-        if (round_ == none || Operation::is_better(of_round, best_)) {
-            best_ = of_round;
+        const auto round_best = Operation::extremum_of(loaded);
+        if (round_ == none || Operation::is_better(round_best, best_)) {
+            best_ = round_best;
             round_ = i;
         }
     }
@@ -254,8 +254,8 @@ class running<Operation, T, unroll, Source> {
     __device__ void cut() {}
 
     __device__ state total() {
-        const auto of_block = block_extremum<Operation>(best_);
-        if (round_ == none || Operation::is_better(of_block, best_))
+        const auto block_best = block_extremum<Operation>(best_);
+        if (round_ == none || Operation::is_better(block_best, best_))
             return Operation::template identity<state>();
         packet loaded[unroll];
         load_round(loaded, step_, valid_in_round<unroll>(x_, round_, step_),
@@ -280,7 +280,7 @@ class running<Operation, T, unroll, Source> {
     value best_ = extremum::template identity<value>();
 };
 
-/// Edge element `i` of x, if there is one, loaded before it is needed.
+/// Edge `i` of x, if there is one. It is loaded before it is needed.
 template <class Source>
 class early_edge {
   public:
@@ -296,13 +296,13 @@ class early_edge {
 
   private:
     const Source& x_;
-    int i_;  ///< where there is no element, their number
+    int i_;  ///< the edge, or the number of edges where there is none
     decltype(x_.edge(0)) element_[1];
 };
 
-/// One thread's share of x: packets first, first + step, ..., in rounds of `unroll`, and edge element `first` if there
-/// is one. Full rounds and the last go the same way: of small data, the code takes longer to come than the elements.
-/// By all threads of the block.
+/// Combines one thread's share of x: packets first, first + step, ..., in rounds of `unroll`, and edge `first` if there is
+/// one. Full rounds and the last use the same code: fetching code takes longer than fetching small data. All threads
+/// of the block call this.
 template <class T, int unroll, class Operation, class Source>
 __device__ state_type<Operation, T> accumulate(Operation operation, const Source& x, std::int64_t first,
                                                int step) {
@@ -317,7 +317,7 @@ __device__ state_type<Operation, T> accumulate(Operation operation, const Source
     return edge.joined_to(seen.total(), operation);
 }
 
-/// Combinations on the way of one element through a round of `unroll` packets of `width` elements.
+/// The combinations of one element in a round of `unroll` packets of `width` elements.
 inline std::int64_t round_depth(std::int64_t width, int unroll) {
     const auto log2 = [](std::int64_t power) {
         return std::bit_width(static_cast<std::uint64_t>(power)) - 1;
@@ -325,8 +325,8 @@ inline std::int64_t round_depth(std::int64_t width, int unroll) {
     return log2(width) + log2(unroll);
 }
 
-/// Combinations on the way of one element through accumulate(), at most, where `threads` threads share
-/// `packets` packets of `width` elements.
+/// The most combinations of one element in accumulate(), where `threads` threads share `packets` packets of
+/// `width` elements.
 inline std::int64_t accumulate_depth(std::int64_t packets, std::int64_t width, int unroll,
                                      std::int64_t threads) {
     const std::int64_t rounds = (packets + threads * unroll - 1) / (threads * unroll);

@@ -3,10 +3,10 @@
 //   x:       | e e | p p p p p p p p ... p p p | e |     p: a packet of 16 aligned bytes
 //   thread:  packets i, i + grid, i + 2 grid, i + 3 grid: four loads, then a tree over their elements
 //
-// A quarter of the load instructions, an eighth for 2-byte types, and up to 128 KB under way in an SM. The
-// few elements outside the 16-byte boundaries go to the grid's first threads, so any address runs at full
-// speed. The loads are plain: past L1 (L1::no_allocate) they are slower. What is left is the second
-// launch, which small sizes wait for longer than for the data. Needs stride 1.
+// It has a quarter of the load instructions (an eighth for 2-byte types) and up to 128 KB under way in an SM. The
+// grid's first threads take the few elements outside the packets, so any address runs at full speed. The loads
+// are plain: past L1 (L1::no_allocate) they are slower. The second launch is left: small sizes wait longer for
+// it than for the data. It needs stride 1.
 
 #include "kernels/device/block_reduce.cuh"
 #include "kernels/device/launch.hpp"
@@ -52,7 +52,7 @@ plan plan_vectorized(const reduce_facts& problem, const device_traits& device) {
     if (blocks > 1) {
         result.blocks[1] = 1;
         result.partials = blocks;
-        result.depth += depth(blocks / 2, 8, tile::threads);  // 2 to 8 make a packet, by operation and type
+        result.depth += depth(blocks / 2, 8, tile::threads);  // a packet has 2 to 8, by operation and type
     }
     return result;
 }

@@ -4,9 +4,9 @@
 //   warp:    five shuffles                                no shared memory, no barrier
 //   block:   one value a warp, one barrier, five shuffles
 //
-// The tree is paid once a thread instead of once for every two elements, and the grid is what the device
-// holds: two launches do for any size. What is left is a load instruction for every element, for which a thread
-// waits before it issues the next, and the second launch. Any stride.
+// The tree is paid once per thread instead of once for every two elements. The grid is what the device holds, so
+// two launches suffice for any size. A load instruction for every element is left, which a thread waits for
+// before it issues the next, and the second launch. It takes any stride.
 
 #include "kernels/device/block_reduce.cuh"
 #include "kernels/device/launch.hpp"
@@ -23,7 +23,7 @@ struct tile {
     static constexpr int registers_per_sm = 65536;
 };
 
-/// A lone block writes the result, others their states.
+/// A lone block writes the result; others store their states.
 template <class Operation, class Source, class State, class Result>
 __global__ void __launch_bounds__(tile::threads,
                                   tile::registers_per_sm / (tile::threads * Operation::registers))
@@ -98,7 +98,7 @@ void launch_warp_shuffle(const plan& plan, const arguments<Operation, T>& argume
                arguments.x.size, arguments.result);
     };
     if (blocks == 1) return;
-    // Products and counts are added up as elements are.
+    // Sums of products and counts are combined as sums of elements are.
     if constexpr (is_any_of<Operation, dot, count_nonzero>)
         combine(sums{});
     else

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-/// All that rows, plans and messages read of a problem. Pure.
+/// The facts of a problem that the tables of rungs, the plans and the messages read. Pure.
 namespace heddle::kernels::scan {
 
 struct scan_facts {
@@ -20,8 +20,8 @@ struct scan_facts {
     std::int64_t size;
     std::int64_t element_bytes;
     bool unit_stride;  ///< the elements of y lie side by side
-    int misalignment;  ///< elements by which y begins after a packet
-    bool x_is_alike;   ///< x lies like y: side by side, and as far after a packet
+    int misalignment;  ///< elements from a packet boundary to the beginning of y
+    bool x_is_alike;   ///< x lies like y: side by side, and with the same misalignment
     bool has_scratch;
 
   private:

@@ -12,7 +12,7 @@
 
 namespace heddle::kernels::scan {
 
-/// Inclusive: y[i] ends with x[i]; exclusive: with x[i - 1].
+/// The last term of y[i] is x[i] if inclusive, and x[i - 1] if exclusive.
 enum class kind { inclusive, exclusive };
 
 /// x and y have one size, not 0. A stride is 1 where there is one element.
@@ -22,21 +22,21 @@ struct arguments {
     vector_view<T> y;
     scan::kind kind;
     unsigned* counters = nullptr;  ///< two, zero before and after
-    std::byte* scratch = nullptr;  ///< as many bytes as the plan says, of any content; none: both are null
+    std::byte* scratch = nullptr;  ///< scratch_bytes() of the plan, of any content; if 0, both are null
 };
 
-/// How a rung does a problem.
+/// How a rung computes a problem.
 struct plan {
     std::int64_t blocks = 1;
-    std::int64_t segment = 0;     ///< of reduce_then_scan: elements of a block
-    int width = 1;                ///< of look_back: elements of a packet
-    int shift = 0;                ///< of look_back: places of the first packet that lie before y
-    bool copies_packets = false;  ///< of look_back: x is read in packets too
-    bool is_small = false;        ///< of look_back: tiles have a quarter of the rows
+    std::int64_t segment = 0;     ///< reduce_then_scan: elements per block
+    int width = 1;                ///< look_back: elements per packet
+    int shift = 0;                ///< look_back: places of the first packet that lie before y
+    bool copies_packets = false;  ///< look_back: x is read in packets too
+    bool is_small = false;        ///< look_back: tiles have a quarter of the rows
 
-    // At most, and the same at any strides and alignment:
+    // Upper bounds, the same at any strides and alignment:
     std::int64_t scratch_bytes = 0;
-    std::int64_t depth = 0;  ///< additions on the way of any one element to any sum
+    std::int64_t depth = 0;  ///< additions from any one element to any sum
 };
 
 inline std::int64_t scratch_bytes(const plan& plan) {

@@ -1,18 +1,17 @@
 // look_back: one launch, in which x is read once and y written once (Merrill and Garland, "Single-pass parallel
 // prefix scan with decoupled look-back", 2016).
 //
-//   a block draws the next tile's number, starts its loads and, when they are there,
+//   a block draws the next tile's number, starts its loads and, when they have arrived,
 //   tile t:  scans it -> publishes its sum -> looks back for the sum of all before it -> adds it -> y
 //   warp w of a tile:  8 rows (2 where x is short) of 32 packets of 16 bytes, one a lane, one row after another in memory
 //
-// A tile waits for the sums of the tiles before it, not for their y; they belong to blocks that run already, as
-// numbers are drawn in the order in which blocks start. What it adds up depends on its number alone (ledger.cuh), so
-// the same call gives the same bits. A lane copies its packets to shared memory asynchronously and is the only one
-// that reads them there: shared memory holds twice of what registers would keep under way. Rows are scanned by
-// shuffles, so nothing is ever transposed. The first blocks clear the ledger's entries while their loads are under
-// way, so the workspace may hold anything but for two counters, which are zero again at the end. Any stride and
-// address; README.md says which packets there are. What limits it is DRAM, and below some MB the latency of the
-// launch and of the look-back.
+// A tile waits for the sums of the tiles before it, not for their y. Their blocks run already, because blocks draw numbers
+// in the order in which they start. Which sums a tile adds depends on its number alone (ledger.cuh), so the same call
+// gives the same bits. A lane copies its packets to shared memory asynchronously, and no other lane reads them there.
+// Shared memory keeps twice as much under way as registers would. Shuffles scan the rows, so nothing is ever
+// transposed. The first blocks clear the ledger's entries while their loads are under way. So the workspace may hold
+// anything, except that two counters are zero before and after. It takes any stride and address; README.md says which
+// packets there are. The limit is DRAM, and below some MB the latency of the launch and of the look-back.
 
 #include "kernels/device/launch.hpp"
 #include "kernels/device/math.hpp"
@@ -49,7 +48,7 @@ struct tile {
 template <class T>
 inline constexpr int widest = max_vector_bytes / sizeof(T);
 
-/// Where x is short, tiles of few rows are there sooner, and more of them.
+/// Where x is short, tiles of few rows arrive sooner, and more blocks have one.
 template <class T>
 using small_tile = tile<T, widest<T>, 2>;
 
@@ -61,7 +60,7 @@ struct shared_storage {
     unsigned tile;
 };
 
-/// Zeroes 16 bytes a thread; `share` counts from 0.
+/// Each thread clears 16 bytes. `share` is the block's number among those that clear.
 template <class T>
 __device__ void clear_entries(const ledger<T>& ledger, unsigned share) {
     using zeros = vector<std::uint64_t, 2>;
@@ -71,15 +70,14 @@ __device__ void clear_entries(const ledger<T>& ledger, unsigned share) {
     if (at < bytes) *reinterpret_cast<zeros*>(reinterpret_cast<std::byte*>(ledger.tiles) + at) = zeros{};
 }
 
-/// A value that all lanes of a warp have, in a way that shows it to the compiler: what depends on it does not
-/// diverge.
+/// Returns a value that all lanes of a warp have, so that the compiler sees this: branches on it do not diverge.
 template <class T>
 __device__ T warp_uniform(T value) {
     return __shfl_sync(0xffffffffu, value, 0);
 }
 
-/// Element i of x is at position shift + i. Its packets are copied as such where x lies like y, or else, or with a
-/// stride, an element at a time.
+/// Element i of x is at position shift + i. Where x lies like y, x is copied in packets, elsewhere an element at a
+/// time.
 template <class Tile, bool copies_packets, class T>
 __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_sm)
     look_back(vector_view<const T> x, vector_view<T> y, scan::kind kind, int shift, ledger<T> ledger) {
@@ -114,7 +112,7 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_sm)
                     ptx::cp_async<sizeof(T)>(&shared.packets[index(p)][e],
                                              from + (index(p) * width + e) * x.stride, sizeof(T));
     } else {
-        // A copy of no bytes leaves zeros: these are all under way together too.
+        // A copy of no bytes writes zeros. All of these copies are under way together too.
 #pragma unroll 2
         for (int p = 0; p < rows; ++p)
 #pragma unroll
@@ -138,7 +136,7 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_sm)
     }
     ptx::cp_async_wait_group<0>();
 
-    // Back in shared memory is what each y has of its own warp: no register has to keep it.
+    // The part of each y that comes from its own warp goes back to shared memory: no register has to keep it.
     T of_warp{};
 #pragma unroll Tile::unroll
     for (int p = 0; p < rows; ++p) {
@@ -197,8 +195,8 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_sm)
     }
 }
 
-/// Additions on the way of one element to a sum, at most, after those among supergroups: to its tile's sum,
-/// those of the look-back, then the warps before and what is before in the warp.
+/// The most additions from one element to a sum: in its tile, in the look-back, and one each for the warps before
+/// and the elements before in the warp. Those among supergroups come on top.
 template <class Tile, class T>
 constexpr std::int64_t depth_of() {
     return block_depth(Tile::width, Tile::rows, Tile::warps) + ledger<T>::depth + 2;
@@ -209,7 +207,7 @@ std::int64_t entry_bytes(std::int64_t tiles) {
     return ledger<T>::entry_count(tiles) * std::int64_t{sizeof(entry<T>)};
 }
 
-/// What a single tile holds has no look-back.
+/// A single tile has no look-back.
 template <class T>
 bool has_small_tiles(std::int64_t size, const device_traits& device) {
     const std::int64_t positions = size + widest<T> - 1;  // at any alignment

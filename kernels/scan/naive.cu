@@ -8,7 +8,7 @@
 // Hillis and Steele's scan, in shared memory: log2(n) steps, each a barrier, and n log2(n) additions where
 // n - 1 would do. Two copies of the sums take turns, so that one barrier a step is enough.
 //
-// Any stride. What limits it is one SM, which waits for memory and barriers; all the others idle.
+// It takes any stride. One SM does all the work and waits for memory and barriers; all others idle.
 
 #include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/sync.cuh"

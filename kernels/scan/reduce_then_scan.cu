@@ -1,15 +1,15 @@
 // reduce_then_scan: every SM works, in three launches.
 //
-//   x:        | segment 0 | segment 1 | ... | segment n-1 |     one a block
+//   x:        | segment 0 | segment 1 | ... | segment n-1 |     one per block
 //   launch 1: sums[b] = the sum of segment b
 //   launch 2: sums = their exclusive scan, by one block
 //   launch 3: y = the scan of each segment, which starts at sums[b]
 //
-// A block scans a tile at a time. Its warps have 8 rows of 32 elements each, side by side in memory: shuffles
-// scan the rows, and one barrier tells each warp what the warps before it add up to. Nothing but that goes
+// A block scans a tile at a time. Its warps have 8 rows of 32 elements each, side by side in memory. Shuffles
+// scan the rows, and after one barrier each warp reads the sums of the warps before it. Nothing else goes
 // through shared memory.
 //
-// Any stride. What limits it is DRAM, to which x goes twice: at best two thirds of a copy's rate.
+// It takes any stride. The limit is DRAM: x is read twice, so it reaches at most two thirds of a copy's rate.
 
 #include "kernels/device/block_reduce.cuh"
 #include "kernels/device/launch.hpp"

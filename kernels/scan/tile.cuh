@@ -5,9 +5,9 @@
 
 namespace heddle::kernels::scan {
 
-/// A warp's rows come one after another. The sum of all that lies before this lane: of the rows before, which
-/// `sum` is, and of the lanes before it in this row. Then adds the row to `sum`. The shuffles of several rows
-/// overlap, as only the last additions wait for the row before.
+/// Scans the next of a warp's rows. Returns the sum of all elements before this lane's: of the rows before, which is `sum`,
+/// and of the lanes before it in this row. Adds the row to `sum`. The shuffles of several rows overlap, because only
+/// the last additions wait for the row before.
 template <class T>
 __device__ T scan_row(T own, T& sum) {
     const unsigned lane = threadIdx.x % warp_size;
@@ -24,7 +24,7 @@ struct block_sums {
     T all;     ///< the sum of all warps
 };
 
-/// From the warps' sums in shared memory, one after another.
+/// Adds up the warps' sums in shared memory, one after another.
 template <class T, int warps>
 __device__ block_sums<T> sum_warps(const T (&of_warp)[warps]) {
     const unsigned warp = threadIdx.x / warp_size;
@@ -37,8 +37,8 @@ __device__ block_sums<T> sum_warps(const T (&of_warp)[warps]) {
     return sums;
 }
 
-/// Additions on the way of one element to its block's sum, at most, where a lane has `width` elements side by
-/// side in each of its rows.
+/// The most additions from one element to its block's sum. A lane has `width` elements side by side in each of
+/// its rows.
 constexpr int block_depth(int width, int rows, int warps) {
     return (width - 1) + warp_scan_depth + rows + warps;
 }

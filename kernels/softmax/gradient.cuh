@@ -4,7 +4,7 @@
 
 namespace heddle::kernels::softmax {
 
-/// What is summed over a row: products for the softmax, dy alone for its logarithm.
+/// The term that is summed over a row: the product for softmax, and dy alone for its logarithm.
 template <bool logarithm>
 __device__ float gradient_term(float y, float dy) {
     return logarithm ? dy : dy * y;

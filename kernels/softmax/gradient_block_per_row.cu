@@ -1,9 +1,9 @@
-// block_per_row: 256 threads a row.
+// block_per_row: 256 threads per row.
 //
 //   row:     | 0 1 2 ... 255 | 0 1 2 ... 255 | 0 1 2 ...        thread of each element
 //
-// A warp's loads lie side by side, and all SMs have work from 132 rows on. The row is still read twice, the second time from L1 or
-// L2 where it fits, element by element. Any strides.
+// A warp's loads lie side by side, and all SMs have work from 132 rows on. The row is still read twice, element by
+// element, the second time from L1 or L2 where it fits. It takes any strides.
 
 #include "kernels/device/grid.hpp"
 #include "kernels/device/launch.hpp"

@@ -1,9 +1,9 @@
-// naive: one thread a row, two passes over y and dy.
+// naive: one thread per row, two passes over y and dy.
 //
 //   pass 1: sum dy y      pass 2: read again, write
 //
-// The formula as it stands. Neighbouring threads are a row apart, so each load of a row-major matrix fetches 32 bytes for one
-// element, and few rows leave the device empty. Any strides.
+// The formula as it stands. Neighbouring threads are a row apart, so each load of a row-major matrix fetches 32 bytes
+// for one element. Few rows leave the device empty. It takes any strides.
 
 #include "kernels/device/launch.hpp"
 #include "kernels/device/math.hpp"

@@ -1,11 +1,11 @@
-// vectorized: every element of y and dy is read once, kept in registers, and dx written once.
+// vectorized: every element of y and dy is read once and kept in registers, and dx is written once.
 //
-//   short rows a warp or a part of one, longer ones a block, then a cluster; the longest are read twice, the second time from
-//   their end backwards, where L2 still holds them (kernels/device/row_plan.hpp)
+//   a short row has a warp or a part of one, a longer one a block, then a cluster; the longest are read twice, the second
+//   time from their end backwards, where L2 still holds them (kernels/device/row_plan.hpp)
 //
-// One exchange of a sum between warps is all that a row needs. A thread holds packets as they were loaded. Rows go in packets of 16
-// bytes, or element by element where addresses or row lengths are no multiples of that. Clusters need compute capability 9.0.
-// Needs the elements of a row side by side. What limits it is DRAM.
+// A row needs only one exchange of sums between warps. A thread holds packets as they were loaded. Rows are read in
+// packets of 16 bytes, or element by element where addresses or row lengths are no multiples of that. Clusters need
+// compute capability 9.0. The elements of a row must lie side by side. The limit is DRAM.
 
 #include "kernels/device/clusters.hpp"
 #include "kernels/device/launch.hpp"
@@ -19,7 +19,7 @@ namespace heddle::kernels::softmax {
 namespace {
 
 struct tile : row_limits {
-    static constexpr int most_elements = medium_elements;  // of y and as many of dy
+    static constexpr int most_elements = medium_elements;  // of y, and as many of dy
     static constexpr int lanes_blocks_per_sm = 4;
     static constexpr int blocks_per_sm = 2;
 };
@@ -78,7 +78,7 @@ __device__ inline float combine(row_exchange<1>& exchange, float of_warp) {
     return lanes_reduce(sum, warp_size, plus{});
 }
 
-/// blockDim.x lanes a row, blockDim.y rows a block.
+/// blockDim.x lanes share a row; a block has blockDim.y rows.
 template <bool logarithm, class T, int width, int elements>
 __global__ void __launch_bounds__(tile::lanes_threads, tile::lanes_blocks_per_sm)
     gradient_lanes(gradient_arguments<T> a) {

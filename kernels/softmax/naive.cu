@@ -1,10 +1,10 @@
-// naive: one thread a row, three passes over memory.
+// naive: one thread per row, three passes over memory.
 //
 //   pass 1: the largest element      pass 2: the sum of exponentials      pass 3: read again, write
 //
 // The formula as it stands. Neighbouring threads are a row apart, so each load of a row-major matrix fetches
-// 32 bytes for one element, three times, and few rows leave the device empty. Any strides; of a column-major
-// matrix a warp's loads do lie side by side.
+// 32 bytes for one element, three times. Few rows leave the device empty. It takes any strides; a column-major
+// matrix makes loads coalesced.
 
 #include "kernels/device/launch.hpp"
 #include "kernels/device/math.hpp"

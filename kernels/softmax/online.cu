@@ -1,11 +1,11 @@
-// online: one block a row; the largest element and the sum in one pass.
+// online: one block per row; the largest element and the sum in one pass.
 //
 //   thread:  m' = max(m, x),  s' = s exp(m - m') + exp(x - m')     whenever a larger element comes, the sum
 //   block:   (m, s) + (m', s') by the same rule, a tree in shared memory        so far is brought up to it
 //
-// A warp's loads lie side by side, and of the three passes two are left (Milakov and Gimelshein, "Online
-// normalizer calculation for softmax", 2018). What limits it: a load instruction for every element, each
-// waiting for the one before it, two reads, and blocks of 256 threads for rows that have fewer elements. Any
+// A warp's loads lie side by side, and two of the three passes are left (Milakov and Gimelshein, "Online
+// normalizer calculation for softmax", 2018). But every element needs a load instruction, which waits for the one
+// before it. The row is read twice, and a block has 256 threads even where a row has fewer elements. It takes any
 // strides.
 
 #include "kernels/device/grid.hpp"
@@ -61,7 +61,7 @@ __global__ void __launch_bounds__(tile::threads) online(arguments<T> a) {
         }
         largest = maxima[0];
         sum = sums[0];
-        ptx::sync_threads();  // the next row's numbers go to the same places
+        ptx::sync_threads();  // the next row uses the same shared memory
 
         for (std::int64_t col = thread; col < a.x.cols; col += tile::threads)
             y[col * a.y.col_stride] =

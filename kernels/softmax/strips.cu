@@ -2,8 +2,8 @@
 //
 //   pass 1: the largest element and the sum, online      pass 2: read again, write
 //
-// A step of a sum takes one exponential: of the smaller of the new element and the largest so far. Any strides. What limits it is the
-// second read of what registers do not hold, and few SMs where rows are few and long.
+// A step of a sum takes one exponential: of the smaller of the new element and the largest so far. It takes any strides.
+// It reads again what registers do not hold, and few long rows occupy few SMs.
 
 #include "kernels/device/strip.cuh"
 #include "kernels/softmax/exponential.cuh"
@@ -14,7 +14,7 @@
 namespace heddle::kernels::softmax {
 namespace {
 
-/// One that is larger by NaN is not found: its exponential makes the sum NaN.
+/// A NaN does not become the largest element: its exponential makes the sum NaN.
 template <class T>
 struct add_element {
     __device__ void operator()(normalizer& n, float x) const {

@@ -1,16 +1,16 @@
 // vectorized: every element is read once, kept in a register, and written once.
 //
-//   up to 1024 elements:  a row a warp, or 2 to 32 short rows a warp: shuffles, no barrier
-//   up to 16384:          a row a block of up to 512 threads
-//   up to 131072:         a row a cluster of up to eight blocks, which tell each other through shared memory
-//   longer:               a row a block or cluster that reads it twice, the second time from its end backwards,
+//   up to 1024 elements:  a warp per row, or per 2 to 32 short rows: shuffles, no barrier
+//   up to 16384:          a block of up to 512 threads per row
+//   up to 131072:         a cluster of up to eight blocks per row, which exchange numbers through shared memory
+//   longer:               a block or cluster per row, which reads it twice, the second time from its end backwards,
 //                         where L2 still holds it
 //
-// Rows go in packets of 16 bytes, or element by element where addresses or row lengths are no multiples of
-// that. Each warp has its own largest element m_w and sum s_w relative to it; one exchange of these pairs is
-// all that a row needs: exp(x - m) / s is exp(x - m_w) times exp(m_w - m) / s, the same factor for all of the
-// warp. Clusters need compute capability 9.0; elsewhere rows beyond 16384 are read twice. Needs the elements
-// of a row side by side. What limits it is DRAM.
+// Rows are read in packets of 16 bytes, or element by element where addresses or row lengths are no multiples of
+// that. Each warp has its own largest element m_w and sum s_w relative to it. A row needs only one exchange of
+// these pairs: exp(x - m) / s is exp(x - m_w) times exp(m_w - m) / s, one factor for the whole warp. Clusters
+// need compute capability 9.0; elsewhere rows beyond 16384 are read twice. The elements of a row must lie side
+// by side. The limit is DRAM.
 
 #include "kernels/device/clusters.hpp"
 #include "kernels/device/launch.hpp"
@@ -26,8 +26,8 @@ namespace heddle::kernels::softmax {
 namespace {
 
 struct tile : row_limits {
-    /// A fifth of the registers for each block of packets, and a quarter where the logarithm keeps elements beside their sum or
-    /// packets are of large_elements floats. Rows that are loaded element by element take more.
+    /// Five blocks that load packets share the registers. Four do where the logarithm keeps elements beside their sum, or
+    /// where a thread holds large_elements floats. Rows that are loaded element by element take more registers.
     static constexpr int lanes_blocks_per_sm(bool logarithm, int width, int elements) {
         if (width == 1) return elements == large_elements ? 3 : 4;
         return logarithm || (width == 4 && elements == large_elements) ? 4 : 5;
@@ -36,8 +36,8 @@ struct tile : row_limits {
     static constexpr int large_blocks_per_sm = 2;
 };
 
-/// What is relative to `held.largest` becomes the result: exponentials, or for the logarithm what origin_of()
-/// left.
+/// Makes the results of values that are relative to `held.largest`: exponentials, or for the logarithm the
+/// differences that origin_of() left.
 template <bool logarithm, class T, int elements>
 __device__ void finish(float (&values)[elements], const normalizer& held, const normalizer& row) {
     if constexpr (logarithm) {
@@ -52,7 +52,7 @@ __device__ void finish(float (&values)[elements], const normalizer& held, const 
     }
 }
 
-/// blockDim.x lanes a row, blockDim.y rows a block.
+/// blockDim.x lanes share a row; a block has blockDim.y rows.
 template <bool logarithm, class T, int width, int elements>
 __global__ void __launch_bounds__(tile::lanes_threads, tile::lanes_blocks_per_sm(logarithm, width, elements))
     lanes(arguments<T> a) {

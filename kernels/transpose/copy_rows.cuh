@@ -12,14 +12,14 @@
 #include <cstdint>
 #include <type_traits>
 
-/// What `vectorized` does where a call turns nothing over.
+/// The copy of rows that `vectorized` makes where nothing is transposed in memory.
 namespace heddle::kernels::transpose {
 
 struct copy_tile {
     static constexpr int threads = 256;
 };
 
-/// Copies `row_bytes` of each row, 16 bytes a thread. The bytes after the last whole packet go one by one.
+/// Copies `row_bytes` of each row, 16 bytes per thread. The bytes after the last whole packet go one by one.
 template <int packet_bytes>
 __global__ void __launch_bounds__(copy_tile::threads)
     copy_rows(const std::byte* source, std::int64_t source_pitch, std::byte* destination,
@@ -30,7 +30,7 @@ __global__ void __launch_bounds__(copy_tile::threads)
     constexpr int packets = max_vector_bytes / packet_bytes;
     const std::int64_t first = (std::int64_t{blockIdx.x} * blockDim.x * packets + threadIdx.x) * packet_bytes;
     const int step = static_cast<int>(blockDim.x) * packet_bytes;
-    // No thread reaches further than a block's bytes.
+    // A thread copies nothing beyond its block's bytes, so an int suffices.
     const int left = static_cast<int>(
         min(max(row_bytes - first, std::int64_t{0}), std::int64_t{copy_tile::threads * max_vector_bytes}));
     const std::int64_t whole_bytes = row_bytes - row_bytes % packet_bytes;
@@ -58,7 +58,7 @@ __global__ void __launch_bounds__(copy_tile::threads)
 inline plan plan_copy(const transpose_facts& problem) {
     const std::int64_t row_bytes = problem.cols * problem.element_bytes;
     const std::int64_t pieces = divide_up(row_bytes, max_vector_bytes);
-    // Narrow matrices give their spare threads to further rows.
+    // A block takes several rows of a narrow matrix.
     const std::int64_t across = power_at_least(pieces, copy_tile::threads);
     const std::int64_t down = copy_tile::threads / across;
     return {.blocks = {divide_up(pieces, across), std::min(divide_up(problem.rows, down), max_grid_y)},

@@ -8,28 +8,28 @@
 #include <algorithm>
 #include <cstdint>
 
-/// All that rows, plans and messages read of a problem. Pure.
+/// The facts of a problem that the tables of rungs, the plans and the messages read. Pure.
 namespace heddle::kernels::transpose {
 
 struct transpose_facts {
-    std::int64_t rows = 0;  ///< of the source of the canonical call
+    std::int64_t rows = 0;  ///< rows of the source of the canonical() call
     std::int64_t cols = 0;
     std::int64_t element_bytes = 4;
-    /// Source and destination each have their elements side by side along one dimension.
+    /// Source and destination each have a dimension along which elements lie side by side.
     bool unit_stride = true;
-    /// That dimension is the same elements' in both, so that the call is a copy of rows: of a row-major source
-    /// to a column-major destination, say, or of a vector.
+    /// Both have the same lines of such elements, so the call is a copy of rows. An example is a row-major source with a
+    /// column-major destination, or a vector.
     bool is_copy = false;
-    /// The largest power of two, up to 16, of which the address of each such line of elements is a multiple, in both.
+    /// The largest power of two, up to 16, that divides the address of each such line in both.
     int alignment = 16;
 };
 
-/// A dimension of one element has a stride that nothing uses.
+/// Whether the elements of a row lie side by side. The stride of a single column does not matter.
 constexpr bool has_unit_rows(const auto& matrix) {
     return matrix.cols == 1 || matrix.col_stride == 1;
 }
 
-/// The same call, of views or of layouts, with both turned over.
+/// The same call, of views or of layouts, with both transposed.
 template <class Call>
 constexpr Call turned(const Call& call) {
     return {transposed(call.source), transposed(call.destination)};
@@ -39,7 +39,7 @@ constexpr bool is_copy_of_rows(const auto& call) {
     return has_unit_rows(call.source) && has_unit_rows(transposed(call.destination));
 }
 
-/// Rows without gaps between them are one row.
+/// Makes one row of rows that have no gaps between them.
 template <class Call>
 constexpr Call flattened(Call call) {
     auto& [from, to] = call;
@@ -50,8 +50,8 @@ constexpr Call flattened(Call call) {
     return call;
 }
 
-/// As launch.hpp describes it: a copy's rows, and otherwise a source's rows, have unit stride where that is
-/// possible.
+/// The call as launch.hpp describes it: a copy's rows have unit stride, and so have other sources' rows where
+/// that is possible.
 template <class Call>
 constexpr Call canonical(const Call& call) {
     if (is_copy_of_rows(call)) return flattened(call);

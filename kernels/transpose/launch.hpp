@@ -12,47 +12,47 @@
 
 namespace heddle::kernels::transpose {
 
-/// destination(j, i) = source(i, j), shapes in agreement, not empty; Word is an unsigned integer. The source's
-/// rows are the more contiguous.
+/// destination(j, i) = source(i, j). The shapes agree and are not empty; Word is an unsigned integer. The source's
+/// rows are more contiguous than its columns.
 ///
-/// A copy has source.col_stride and destination.row_stride 1 (or a single column of the source), and is one
-/// row of the source where there are no gaps.
+/// A copy has source.col_stride and destination.row_stride 1, or its source has a single column. Without gaps it is
+/// one row of the source.
 template <class Word>
 struct arguments {
     matrix_view<const Word> source;
     matrix_view<Word> destination;
 };
 
-/// So many matrices of one shape, each so many elements after the one before. `arguments` has the first.
+/// `count` matrices of one shape, each a stride of elements after the one before. `arguments` has the first.
 struct batch {
     std::int64_t count = 1;
     std::int64_t source_stride = 0;
     std::int64_t destination_stride = 0;
 };
 
-/// A tile is square, or small and square; a matrix of few rows or few columns is taken in strips, flat or tall.
+/// Tiles are square, or small and square. A matrix of few rows is taken in flat strips, one of few columns in tall strips.
 enum class aspect { square, small, flat, tall };
 
 /// Rows of tiles come in bands: a band's tiles are numbered down its columns, one column after the other.
-/// Blocks (x, y, z) take the tile row x + z * tiles_down_a_z and the tile column y + z * tiles_across_a_z, of
-/// which one is 0.
+/// Block (x, y, z) takes tile row x + z * tiles_down_a_z and tile column y + z * tiles_across_a_z. One of these two
+/// steps is 0.
 struct block_order {
     std::int64_t tiles_down_a_z = 0;
     std::int64_t tiles_across_a_z = 0;
 };
 
-/// How a rung does a problem.
+/// How a rung computes a problem.
 struct plan {
     launch_extents blocks{1};
     launch_extents threads{1};
-    // For vectorized alone.
-    int packet_bytes = 0;  ///< that are moved at once
-    bool is_copy = false;  ///< of rows; else of tiles or strips
+    // Only vectorized uses these.
+    int packet_bytes = 0;  ///< bytes that are moved at once
+    bool is_copy = false;  ///< a copy of rows; else tiles or strips
     aspect shape = aspect::square;
     block_order order = {};
-    std::int64_t layers = 1;  ///< of blocks along z that a matrix of a batch has
-    std::int64_t run = 0;     ///< of a strip: elements of each long line that a block takes
-    std::int64_t pitch = 0;   ///< and from one to the next in shared memory
+    std::int64_t layers = 1;  ///< blocks along z per matrix of a batch
+    std::int64_t run = 0;     ///< strips: elements of each long line that a block takes
+    std::int64_t pitch = 0;   ///< strips: elements from one such line to the next in shared memory
 };
 
 /// Each rung has a plan and a launch. The plan is pure. It takes the problems that meet the needs in the rung's row.

@@ -1,4 +1,4 @@
-// naive: one thread, one element.
+// naive: one thread per element.
 //
 //   source:       . a b c d .       a warp reads 32 neighbours of a row: 128 bytes in one go
 //
@@ -7,8 +7,8 @@
 //                 c . . .
 //                 d . . .
 //
-// The 8 rows of a block put 8 neighbours side by side in every row of the destination, so L2 can merge a part
-// of what is written. Any shape, any strides. What limits it: the writes, 32 requests for each of reading.
+// The 8 rows of a block put 8 neighbours side by side in every row of the destination. So L2 can merge some of the
+// writes. It takes any shape and any strides. The writes limit it: 32 requests for each request of reading.
 
 #include "kernels/device/grid.hpp"
 #include "kernels/device/launch.hpp"
@@ -40,7 +40,7 @@ __global__ void __launch_bounds__(tile::threads) naive(arguments<Word> a) {
 
 plan plan_naive(const transpose_facts& problem, const device_traits&) {
     const std::int64_t rows = problem.rows, cols = problem.cols;
-    // Few columns give their spare threads to further rows, and few rows to further columns.
+    // A block takes more rows where there are few columns, and more columns where there are few rows.
     std::int64_t width = power_at_least(cols, tile::cols);
     std::int64_t height = tile::threads / width;
     while (height / 2 >= rows && height > 1) {

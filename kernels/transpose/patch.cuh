@@ -6,8 +6,8 @@
 
 namespace heddle::kernels::transpose {
 
-/// Turns a square patch over in registers: packet r holds row r before, and column r after. The elements are
-/// of `element_bytes`, a packet has as many as there are packets. Elements of 4 and 8 bytes change names only.
+/// Transposes a square patch in registers: packet r holds row r before, and column r after. Elements have
+/// `element_bytes`; a packet has as many as there are packets. Elements of 4 and 8 bytes only change names.
 template <int element_bytes, class Packet, int width>
 __device__ void turn_over(Packet (&patch)[width]) {
     static_assert(width * element_bytes == sizeof(Packet));

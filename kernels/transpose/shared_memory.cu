@@ -1,4 +1,4 @@
-// shared_memory: a block turns a tile over on chip, whose rows are lines: of 32 x 32 elements of four bytes.
+// shared_memory: a block transposes a tile on chip. Its rows are whole lines: 32 x 32 elements of four bytes.
 //
 //   source row r   ->  shared[r][0..31]        a warp reads 32 neighbours
 //   destination row c  <-  shared[0..31][c]    and writes 32 neighbours of column c of the tile
@@ -10,8 +10,8 @@
 //                           1 2 3 ..  0 |
 //                           2 3 4 ..  1 |
 //
-// A thread has four elements or more in flight. Any shape, any strides; whole lines need unit stride on both sides.
-// What limits it: four instructions for every element.
+// A thread has four elements or more in flight. It takes any shape and any strides; whole lines need unit stride on both
+// sides. Four instructions for every element limit it.
 
 #include "kernels/device/grid.hpp"
 #include "kernels/device/launch.hpp"
@@ -40,7 +40,7 @@ struct tile {
     Word elements[side][side + padding];
 };
 
-/// function(row, column) of a tile, of whose columns a warp has 32 neighbours.
+/// Calls function(row, column) for a thread's elements of a tile. A warp has 32 neighbouring columns.
 template <int side, class Function>
 __device__ void for_each(const Function& function) {
 #pragma unroll 4
@@ -71,7 +71,7 @@ __global__ void __launch_bounds__(warp_size* threads_down) shared_memory(argumen
                 a.destination.data[col * a.destination.row_stride + row * a.destination.col_stride] =
                     shared.elements[x][y];
         });
-        ptx::sync_threads();  // before the next tile overwrites this one
+        ptx::sync_threads();  // the next tile overwrites this one
     }
 }
 

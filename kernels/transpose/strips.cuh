@@ -11,20 +11,20 @@
 #include <cstddef>
 #include <cstdint>
 
-/// What `vectorized` does with a matrix of few columns or few rows.
+/// The strips in which `vectorized` takes a matrix of few columns or few rows.
 ///
 ///   tall source, 3 wide       shared: a line a column             destination
 ///   a b c                     a a a a ..  | pad
 ///   a b c          ->         b b b b ..  | pad         ->        a a a a ..
 ///   a b c ..                  c c c c ..  | pad                   b b b b ..
 ///
-/// A block takes whole short lines, a run of some thousand elements: threads that are neighbours take elements that are neighbours,
-/// and go on in the next line, so that all that a sector has is used at once. A flat source goes the other way round.
+/// A block takes whole short lines, a run of some thousand elements. Neighbouring threads take neighbouring elements and
+/// go on in the next line, so all of a sector is used at once. A flat source goes the other way round.
 namespace heddle::kernels::transpose {
 
 struct strip_tile {
     static constexpr int threads = 256;
-    static constexpr int batch = 8;  ///< loads that a thread has under way
+    static constexpr int batch = 8;  ///< loads that a thread issues at once
     static constexpr int size = threads * 2 * batch;
 };
 
@@ -41,11 +41,11 @@ __device__ void move_strip(const Word* source, std::int64_t source_stride, Word*
     destination += is_tall ? first : first * destination_stride;
 
     struct position {
-        unsigned along;   ///< the long lines
-        unsigned across;  ///< which of them
+        unsigned along;   ///< place in a long line
+        unsigned across;  ///< number of the long line
         bool is_there;
     };
-    // An order along short lines ends with the last one, and one along long lines skips what these lack.
+    // The order along short lines ends with the last one. The order along long lines skips places that these lack.
     const auto at = [&](unsigned i, bool is_short) {
         const quick_division& division = is_short ? by_short : by_long;
         const unsigned line = division.quotient(i), place = division.remainder(i);
@@ -93,8 +93,8 @@ inline bool is_strip(const transpose_facts& problem) {
     return std::min(problem.rows, problem.cols) <= widest_strip(problem.element_bytes);
 }
 
-/// Lines in shared memory begin 32 / width banks apart, or as near as an odd number comes: what a warp takes along short lines
-/// meets in few banks.
+/// Lines in shared memory begin about 32 / width banks apart, an odd number. So the elements that a warp takes along
+/// short lines seldom meet in a bank.
 inline plan plan_strips(const transpose_facts& problem) {
     constexpr std::int64_t banks = 32, bank_bytes = 4;
     const std::int64_t width = std::max<std::int64_t>(1, std::min(problem.rows, problem.cols));

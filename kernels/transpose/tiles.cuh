@@ -16,12 +16,12 @@
 /// The tiles of `vectorized`, of one matrix and of many.
 namespace heddle::kernels::transpose {
 
-/// The part of the source that a block turns over. Its rows, and its columns, are 128 to 512 bytes long. With small
-/// packets columns are the longer ones: lines written by parts cost more than lines read by parts.
+/// The part of the source that a block transposes. Its rows and its columns are 128 to 512 bytes long. With small packets
+/// columns are longer than rows: a line that is written in parts costs more than one that is read in parts.
 struct tile_extents {
     int rows;
     int cols;
-    int threads;  ///< one for each patch, where they are that few
+    int threads;  ///< one for each patch, but 256 at most
 };
 
 constexpr tile_extents tile_of(int element_bytes, int packet_bytes, aspect shape) {
@@ -42,7 +42,7 @@ struct tile {
     static constexpr unsigned threads = tile_of(bytes, packet_bytes, shape).threads;
 };
 
-/// A tile in patches of `width` packets of `packet_bytes` each, shared out to its threads.
+/// How a tile's threads share its patches. A patch has `width` packets of `packet_bytes`.
 template <class Tile, int packet_bytes>
 struct split {
     static constexpr unsigned width = packet_bytes / Tile::bytes;
@@ -52,21 +52,21 @@ struct split {
     static constexpr unsigned steps = patches / Tile::threads;
     static_assert(patches % Tile::threads == 0);
 
-    /// Patches that a thread loads before it looks at the first. Bytes need more to fill the memory's pipe.
+    /// Patches that a thread loads before it uses the first. Bytes need more loads in flight to keep memory busy.
     static constexpr unsigned packets_in_flight = packet_bytes == 1 ? 32 : 16;
     static constexpr unsigned batch = std::min(steps, packets_in_flight / width);
     static_assert(steps % batch == 0);
     static constexpr unsigned edge_batch =
-        std::min(batch, std::max(1U, 8 / width));  ///< with all their places
+        std::min(batch, std::max(1U, 8 / width));  ///< the same in tiles at an edge
 
     static constexpr unsigned packets_a_thread = steps * width;
     static constexpr int stores_unrolled = std::min(packets_a_thread, 8U);
 
-    /// A packet moves as words of 32 bits, or as the one element that it is.
+    /// A packet moves as words of 32 bits, or as a single element.
     using unit = std::conditional_t<width == 1, typename Tile::word, std::uint32_t>;
     using packet = vector<unit, packet_bytes / static_cast<int>(sizeof(unit))>;
 
-    /// Where in its row of shared memory the packet of patch (down, across) lies. Packets smaller than a bank
+    /// The place of a packet of patch (down, across) in its row of shared memory. Packets smaller than a bank
     /// are moved by whole banks.
     __device__ static unsigned place(unsigned down, unsigned across) {
         return down ^ ((across & bank_mask) * bank_step);
@@ -88,7 +88,7 @@ struct alignas(max_vector_bytes) shared_storage {
     typename Tile::word elements[Tile::cols][Tile::rows];
 };
 
-/// destination(col, row) = source(row, col) for those of `count` elements that `place` names, as (row, col).
+/// destination(col, row) = source(row, col) for `count` elements. place(i) is the (row, col) of element i.
 template <unsigned threads, class Word, class Place>
 __device__ void move_each(const Word* source, std::int64_t source_stride, Word* destination,
                           std::int64_t destination_stride, unsigned count, const Place& place) {
@@ -110,9 +110,9 @@ __device__ void move_each(const Word* source, std::int64_t source_stride, Word* 
     }
 }
 
-/// Turns one tile over. `rows` and `cols` are what is left of the source from the tile's first element on; a
-/// whole tile does not look at them. A tile at the edge has fewer patches, and single elements beside them.
-/// Beyond them the last patch is read once more: with a condition on each, loads would wait for one another.
+/// Transposes one tile. `rows` and `cols` are the extents of the source from the tile's first element on; a whole
+/// tile does not use them. A tile at an edge has fewer patches, and single elements beside them. A thread without
+/// a patch reads the last one again: with a condition on each, loads would wait for one another.
 template <class Tile, int packet_bytes, bool is_whole, class Word>
 __device__ void move(const Word* source, std::int64_t source_stride, Word* destination,
                      std::int64_t destination_stride, std::int64_t rows, std::int64_t cols,
@@ -185,7 +185,7 @@ __device__ void move(const Word* source, std::int64_t source_stride, Word* desti
     }
 }
 
-/// Turns over the tile whose first element is (row, col), which may lie beyond the source.
+/// Transposes the tile whose first element is (row, col), which may lie beyond the source.
 template <class Tile, int packet_bytes, class Word>
 __device__ void move_tile(const matrix_view<const Word>& source, const matrix_view<Word>& destination,
                           std::int64_t row, std::int64_t col, shared_storage<Tile>& shared) {
@@ -202,7 +202,7 @@ __device__ void move_tile(const matrix_view<const Word>& source, const matrix_vi
                                         shared);
 }
 
-/// kernels.operator()<packet_bytes, shape>() of a plan.
+/// Returns kernels.operator()<packet_bytes, shape>() for a plan.
 template <class Word, class Kernels>
 auto kernel_of(const plan& plan, Kernels kernels) {
     constexpr int element = sizeof(Word);
@@ -224,7 +224,7 @@ inline plan plan_tiles(const transpose_facts& problem, int packet_bytes, aspect 
     };
     const std::int64_t down = tiles(problem.rows, tile.rows);
     const std::int64_t across = tiles(problem.cols, tile.cols);
-    // Equal bands; as many as a grid has room for. More columns than that go to z, and all rows to x.
+    // Bands are equal, and as many as a grid has room for. Columns beyond a grid's y go to z, and all rows then go to x.
     std::int64_t bands = std::min(divide_up(down, tile_rows_of_band), max_grid_y);
     const std::int64_t band = across > max_grid_y ? down : divide_up(down, bands);
     bands = divide_up(down, band);
@@ -237,7 +237,7 @@ inline plan plan_tiles(const transpose_facts& problem, int packet_bytes, aspect 
             .order = order};
 }
 
-/// Shares out `count` such matrices.
+/// Chooses packets and tiles for `count` such matrices.
 inline plan plan_tiles(const transpose_facts& problem, const device_traits& device, std::int64_t count = 1) {
     const int element_bytes = static_cast<int>(problem.element_bytes);
     const int narrow = problem.alignment >= 4 ? std::max(element_bytes, 4) : element_bytes;

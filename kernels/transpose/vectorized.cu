@@ -1,18 +1,17 @@
-// vectorized: 16-byte packets on both sides, square patches turned over in registers.
+// vectorized: 16-byte packets on both sides, square patches transposed in registers.
 //
 //   source, W = 4                 registers            shared: a row for each row of the destination
 //   | p p p p | p p p p | ...     row r  ->  col r     col 0:  | patch 0 | patch 1 | ...  xor 0
 //   | p p p p | p p p p | ...                          col 4:  | patch 0 | patch 1 | ...  xor 1
 //
 // A thread takes a patch of W x W elements, W = 16 / element size: W packets from W rows, all in flight together. It
-// turns the patch over in registers (elements of 4 and 8 bytes only change names, smaller ones take half a byte
-// permutation each), so what goes through shared memory is packets too. The place of a packet in its row is xored
-// with the number of the column's patch: the packets that a warp stores, down a column of the tile, and those that it
-// loads, along a row, lie in all 32 banks. Blocks are numbered in bands, so that the lines that two blocks share are
-// still in L2. Where pointers or row strides are not multiples of 16 bytes, packets are narrower. What no patch has at
-// the edge of the matrix goes element by element, as do matrices of few rows or columns (strips.cuh). A pair of views
-// that makes the call a copy of rows is copied without shared memory. Needs unit stride on both sides. What limits it:
-// DRAM.
+// transposes the patch in registers, so packets go through shared memory too. Elements of 4 and 8 bytes only change
+// names, and smaller ones take half a byte permutation each. The place of a packet in its row is xored with the number
+// of the column's patch. So both the packets that a warp stores, down a column of the tile, and those that it loads,
+// along a row, lie in all 32 banks. Blocks are numbered in bands, so that the lines that two blocks share are still in
+// L2. Where pointers or row strides are not multiples of 16 bytes, packets are narrower. Elements outside the patches at
+// the edge of the matrix go one by one, as do matrices of few rows or columns (strips.cuh). Views that make the call a
+// copy of rows are copied without shared memory. It needs unit stride on both sides. The limit is DRAM.
 
 #include "kernels/device/launch.hpp"
 #include "kernels/transpose/copy_rows.cuh"

@@ -1,10 +1,10 @@
-// vectorized_batch: `vectorized` of many matrices in one launch, as of the planes of many images.
+// vectorized_batch: `vectorized` for many matrices in one launch, such as the planes of many images.
 //
-//   matrix 0   matrix 1   matrix 2 ...      a block has the same tile, or the same strip, of one matrix, and of others
-//   | t . |    | t . |    | t . |           where there are more than a grid has room for
+//   matrix 0   matrix 1   matrix 2 ...      a block takes a tile, or a strip, of one matrix; also the same one of others
+//   | t . |    | t . |    | t . |           where there are more matrices than a grid has room for
 //   | . . |    | . . |    | . . |
 //
-// Tiles and strips are those of one matrix (tiles.cuh, strips.cuh). Needs unit stride on both sides. What limits it: DRAM.
+// Tiles and strips are those of one matrix (tiles.cuh, strips.cuh). It needs unit stride on both sides. The limit is DRAM.
 
 #include "kernels/device/grid.hpp"
 #include "kernels/device/launch.hpp"
@@ -21,7 +21,7 @@
 namespace heddle::kernels::transpose {
 namespace {
 
-/// `layers`: blocks along z that one matrix has.
+/// `layers` is the number of blocks along z per matrix.
 template <class Word, int packet_bytes, aspect shape>
 __global__ void __launch_bounds__(tile<Word, packet_bytes, shape>::threads)
     tiles_of_batch(matrix_view<const Word> source, matrix_view<Word> destination, block_order order,
@@ -37,7 +37,7 @@ __global__ void __launch_bounds__(tile<Word, packet_bytes, shape>::threads)
         from.data += i * matrices.source_stride;
         to.data += i * matrices.destination_stride;
         move_tile<tile, packet_bytes>(from, to, row, col, shared);
-        ptx::sync_threads();  // before the next tile overwrites this one
+        ptx::sync_threads();  // the next tile overwrites this one
     }
 }
 
@@ -51,7 +51,7 @@ __global__ void __launch_bounds__(strip_tile::threads)
         move_strip<Word, is_tall>(source.data + i * matrices.source_stride, source.row_stride,
                                   destination.data + i * matrices.destination_stride, destination.row_stride,
                                   length, by_short, by_long, pitch, reinterpret_cast<Word*>(shared));
-        ptx::sync_threads();  // before the next strip overwrites this one
+        ptx::sync_threads();  // the next strip overwrites this one
     }
 }
 
@@ -68,14 +68,14 @@ struct kernels {
 plan plan_batch(const transpose_facts& problem, std::int64_t count, const device_traits& device) {
     constexpr std::int64_t max_grid_z = 65535;
     if (is_strip(problem)) {
-        plan of_strips = plan_strips(problem);
-        of_strips.blocks.y = std::min(count, max_grid_y);
-        return of_strips;
+        plan strips_plan = plan_strips(problem);
+        strips_plan.blocks.y = std::min(count, max_grid_y);
+        return strips_plan;
     }
-    plan of_tiles = plan_tiles(problem, device, count);
-    of_tiles.layers = of_tiles.blocks.z;
-    of_tiles.blocks.z *= std::min(count, max_grid_z / of_tiles.layers);
-    return of_tiles;
+    plan tiles_plan = plan_tiles(problem, device, count);
+    tiles_plan.layers = tiles_plan.blocks.z;
+    tiles_plan.blocks.z *= std::min(count, max_grid_z / tiles_plan.layers);
+    return tiles_plan;
 }
 
 template <class Word>

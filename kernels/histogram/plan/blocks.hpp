@@ -7,8 +7,8 @@
 
 namespace heddle::kernels::histogram {
 
-/// How many blocks share `items`, each thread of which takes at least one: those that fill the device, and
-/// more where one block would count beyond 32 bits.
+/// How many blocks share `items`, so that each thread takes at least one. There are at most `most` blocks, but
+/// more where the counts of one block could exceed 32 bits.
 inline std::int64_t blocks_for(std::int64_t size, std::int64_t items, std::int64_t threads,
                                std::int64_t most) {
     constexpr std::int64_t countable = std::int64_t{1} << 31;

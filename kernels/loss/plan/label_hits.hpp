@@ -9,19 +9,19 @@
 
 namespace heddle::kernels::loss {
 
-/// How label_hits does a problem.
+/// How label_hits computes a problem.
 struct label_hits_plan {
     enum class kernel {
         hits,          ///< needs elements side by side
         hits_of_warps  ///< takes any strides
     };
-    static constexpr int threads = 256;  ///< of a block
+    static constexpr int threads = 256;  ///< per block
     static constexpr int packet_bytes = 16;
 
     kernel kind = kernel::hits_of_warps;
     int lanes = warp_size;    ///< threads that share a row
-    int width = 1;            ///< elements that are loaded at once
-    std::int64_t blocks = 1;  ///< of threads / lanes rows each
+    int width = 1;            ///< elements per load
+    std::int64_t blocks = 1;  ///< each has threads / lanes rows
 };
 
 /// Pure. `problem` has at least one element.

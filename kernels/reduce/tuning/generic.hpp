@@ -2,12 +2,12 @@
 
 namespace heddle::kernels::reduce {
 
-/// Among how many blocks single_pass shares x. Chosen by measurement on Hopper GPUs.
+/// How many blocks of single_pass share x. Chosen by measurement on Hopper GPUs.
 struct single_pass_sharing {
-    static constexpr int clusters = 16;       ///< that exchange mail, at most
-    static constexpr int waves = 4;           ///< of blocks on the device, at most
-    static constexpr int tiles_to_share = 8;  ///< that each of more blocks than one wave must have to pay
-    static constexpr int rounds_to_cut = 16;  ///< of a ring: a thread's chain of sums is cut after so many
+    static constexpr int clusters = 16;       ///< most clusters that exchange mail
+    static constexpr int waves = 4;           ///< most waves of blocks on the device
+    static constexpr int tiles_to_share = 8;  ///< least tiles per block where there is more than one wave
+    static constexpr int rounds_to_cut = 16;  ///< rounds of a ring after which a chain of sums is cut
 };
 
 }  // namespace heddle::kernels::reduce

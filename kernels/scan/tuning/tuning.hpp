@@ -4,7 +4,7 @@
 
 namespace heddle::kernels::scan {
 
-/// `look_back` takes small tiles where the device has room for as many times more of them. Chosen by measurement on Hopper GPUs.
+/// `look_back` takes small tiles where the device has room for this many times their number. Measured on Hopper GPUs.
 inline constexpr std::int64_t places_of_small_tile = 2;
 
 }  // namespace heddle::kernels::scan
