@@ -1,19 +1,19 @@
-// depthwise: a filter for each channel. A thread has one channel, or a pair, of a run of outputs in a row, and goes
-// down the image.
+// depthwise: one filter for each channel. A thread has one channel, or a pair, of a run of outputs in a row, and goes down
+// the image.
 //
-//   a row of the input    | 0 1 2 3 4 5 6 7 8 9 |    is read once, while rows before it are multiplied
+//   a row of the input    | 0 1 2 3 4 5 6 7 8 9 |    is loaded once, while previous rows are multiplied
 //   taps 0, 1, 2            a b c                    output 0
 //                             a b c                  output 1 ... 7
 //
-//   the output's rows     y      needs row 2 of the filter, and is complete
-//   that the row meets    y + 1  needs row 1
-//                         y + 2  needs row 0, and begins
+//   output rows that      y      takes row 2 of the filter, and is complete
+//   use this input row    y + 1  takes row 1
+//                         y + 2  takes row 0, and begins
 //
-// Sums of all these rows and all taps are in registers. An input element serves R S sums and no more, so memory is the limit.
-// Neighbouring runs share pixels in L1. A block walks over strips with the filters of its channels. Places are of 32 bits: many
-// images take several launches.
-// Filters of 3 x 3 and 5 x 5 taps at steps of 1 and 2, and of 7 x 7, are compiled for; of others each tap loads its
-// pixels anew. Needs one input and one output channel in each group, and few taps.
+// Registers hold the sums of all these rows, and all taps. An input element contributes to only R S sums, so memory is the
+// limit. Neighbouring runs share pixels in L1. A block walks over strips with the filters of its channels. Offsets have 32
+// bits, so many images take several launches. Kernels are compiled for filters of 3 x 3 and 5 x 5 taps with steps of 1 and
+// 2, and of 7 x 7. For other filters each tap loads its pixels again. Needs one input and one output channel in each
+// group, and few taps.
 
 #include "kernels/conv/depthwise.cuh"
 #include "kernels/conv/geometry.cuh"
@@ -43,11 +43,11 @@ struct shape {
     static constexpr int step = window_step;
     static constexpr bool is_any = side == 1;
     static constexpr int outputs = depthwise_outputs({packet, side, step});
-    using bits = std::conditional_t<sizeof(In) * packet == 4, std::uint32_t, std::uint16_t>;  ///< of a pixel
+    using bits = std::conditional_t<sizeof(In) * packet == 4, std::uint32_t, std::uint16_t>;  ///< of a packet
     using values = vector<float, packet>;
 };
 
-/// Shared memory: a line for each tap, then for scale and for bias, of the block's channels.
+/// Fills shared memory: a line of the block's channels for each tap, then one for scale and one for bias.
 template <class In, class Out>
 __device__ void stage(float* lines, const arguments<In, Out>& a, std::int64_t first, int channels) {
     const int thread = static_cast<int>(threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z));
@@ -77,15 +77,14 @@ __device__ void add_product(vector<float, packet>& sum, const vector<float, pack
     for (int e = 0; e < packet; ++e) sum[e] += x[e] * tap[e];
 }
 
-/// Goes down a strip. `lines`: scale and bias of the thread's channels, `pitch` apart.
+/// Goes down a strip. `lines` has scale and, `pitch` further, bias of the thread's channels.
 template <class Shape, class In, class Out>
 __device__ void march(const arguments<In, Out>& a, const strip_place& strip, int channel,
                       const typename Shape::values (&taps)[Shape::side][Shape::side], const float* lines,
                       int pitch, std::uint32_t* shared) {
     using values = Shape::values;
     constexpr int columns = row_places<Shape>::columns;
-    constexpr int open_rows =
-        (Shape::side - 1) / Shape::step + 1;  // of the output, that a row of the input meets
+    constexpr int open_rows = (Shape::side - 1) / Shape::step + 1;  // output rows that use one input row
     constexpr int oldest = open_rows - 1;
     const row_places<Shape> places(a, strip, channel);
     input_rows<Shape> rows(places, shared);
@@ -117,7 +116,7 @@ __device__ void march(const arguments<In, Out>& a, const strip_place& strip, int
     }
 }
 
-/// Any filter: a row of the strip after the other, whose taps load their pixels.
+/// Works for any filter: computes the rows of the strip one by one, and each tap loads its pixels.
 template <class Shape, class In, class Out>
 __device__ void walk(const arguments<In, Out>& a, const strip_place& strip, std::int64_t channel,
                      const float* taps, const float* lines, int pitch) {
@@ -150,7 +149,7 @@ __device__ void walk(const arguments<In, Out>& a, const strip_place& strip, std:
     }
 }
 
-/// Shared memory before the lines.
+/// The words of shared memory in front of the lines.
 template <class Shape>
 constexpr int ring_words = Shape::is_any ? 0 : input_rows<Shape>::words;
 
@@ -162,12 +161,12 @@ __global__ void __launch_bounds__(depthwise_threads, 2)
     [[maybe_unused]] std::uint32_t* const rows = reinterpret_cast<std::uint32_t*>(shared);
     float* const lines = reinterpret_cast<float*>(rows + ring_words<Shape>);
     const int channels = static_cast<int>(blockDim.x) * Shape::packet;
-    const float* const of_thread = lines + threadIdx.x * Shape::packet;
-    const float* const of_epilogue = of_thread + a.filters.height * a.filters.width * channels;
+    const float* const thread_lines = lines + threadIdx.x * Shape::packet;
+    const float* const epilogue_lines = thread_lines + a.filters.height * a.filters.width * channels;
 
     for (std::int64_t first = std::int64_t{blockIdx.y} * channels; first < a.output.channels;
          first += std::int64_t{gridDim.y} * channels) {
-        ptx::sync_threads();  // all have read the filters before
+        ptx::sync_threads();  // all have read the previous filters
         stage(lines, a, first, channels);
         ptx::sync_threads();
         const std::int64_t channel = first + threadIdx.x * Shape::packet;
@@ -180,15 +179,15 @@ __global__ void __launch_bounds__(depthwise_threads, 2)
 #pragma unroll
                 for (int s = 0; s < Shape::side; ++s)
                     taps[r][s] =
-                        *reinterpret_cast<const values*>(of_thread + (r * Shape::side + s) * channels);
+                        *reinterpret_cast<const values*>(thread_lines + (r * Shape::side + s) * channels);
         }
         for (std::int64_t i = std::int64_t{blockIdx.x} * blockDim.y + threadIdx.y; i < strips.all;
              i += std::int64_t{gridDim.x} * blockDim.y) {
             const strip_place strip = strip_of(strips, i, Shape::outputs, a.output.height);
             if constexpr (Shape::is_any)
-                walk<Shape>(a, strip, channel, of_thread, of_epilogue, channels);
+                walk<Shape>(a, strip, channel, thread_lines, epilogue_lines, channels);
             else
-                march<Shape>(a, strip, static_cast<int>(channel), taps, of_epilogue, channels, rows);
+                march<Shape>(a, strip, static_cast<int>(channel), taps, epilogue_lines, channels, rows);
         }
     }
 }
@@ -239,7 +238,7 @@ plan plan_depthwise(const conv_problem& problem, const device_traits& device) {
     const auto blocks_of = [&](std::int64_t images) {
         return divide_up(images * tiling.strips * tiling.runs, tiling.threads.y);
     };
-    constexpr std::int64_t slower_by_tap = 4;  // where the filter is not one that kernels are compiled for
+    constexpr std::int64_t slower_by_tap = 4;  // if no kernel is compiled for the filter
     const std::int64_t sums = tiling.rows * depthwise_outputs(kernel) * kernel.packet;
     return {.blocks = {std::min(blocks_of(tiling.images), wanted), across},
             .threads = tiling.threads,

@@ -14,15 +14,14 @@
 #include <limits>
 #include <type_traits>
 
-/// How the rows of the input come to a thread of `depthwise`, which goes down a strip of the output, and how it stores a run of
-/// outputs.
+/// How a thread of `depthwise`, which goes down a strip of the output, loads input rows and stores a run of outputs.
 namespace heddle::kernels::conv {
 
-/// Strips of `rows` rows and one run. Those of a row of strips are neighbours.
+/// The strips, each `rows` rows of one run. Strips with the same rows are neighbours.
 struct strip_counts {
     std::int64_t all;
     int rows;
-    index_division by_strips, by_runs;  ///< of an image, and of a row of strips
+    index_division by_strips, by_runs;  ///< strips of an image; runs of a row of strips
 
     __host__ strip_counts(std::int64_t images, const depthwise_tiling& t)
         : all(images * t.strips * t.runs),
@@ -31,7 +30,7 @@ struct strip_counts {
           by_runs(t.runs, all) {}
 };
 
-/// Outputs of one thread: a run, and those below it.
+/// The outputs of one thread: a run and the runs below it.
 struct strip_place {
     pixel_place first;
     int rows;
@@ -45,7 +44,7 @@ __device__ inline strip_place strip_of(const strip_counts& counts, std::int64_t 
     return {{image, y, run * outputs}, static_cast<int>(::min(height - y, std::int64_t{counts.rows}))};
 }
 
-/// How far apart pixels lie, in packets. Sums wrap around, and places of pixels of the image are right.
+/// The distances between pixels, in packets. Sums may wrap around, but offsets of pixels inside the image are right.
 struct packet_strides {
     std::uint32_t image, row, col;
 
@@ -67,7 +66,7 @@ __device__ inline int clamped(int i, int most) {
     return ::min(::max(i, 0), most);
 }
 
-/// Bit j: column j of those from x on lies in the image.
+/// A mask: bit j says whether column x + j lies in the image.
 template <int columns>
 __device__ unsigned columns_inside(int x, int width) {
     return ((1U << clamped(width - x, columns)) - 1) & ~((1U << clamped(-x, columns)) - 1);
@@ -82,7 +81,7 @@ __device__ typename Shape::values widened(typename Shape::bits bits) {
     return values;
 }
 
-/// Where the rows lie that a strip's windows meet, and which of their pixels are of the image.
+/// The places of the input rows that a strip's windows meet, and which of their pixels lie in the image.
 template <class Shape>
 struct row_places {
     using bits = Shape::bits;
@@ -91,7 +90,7 @@ struct row_places {
     const bits* pixels;
     packet_strides strides;
     std::uint32_t first;
-    unsigned inside;  ///< bit j: column j
+    unsigned inside;  ///< bit j: column j lies in the image
     int first_row;
     unsigned rows_inside;
 
@@ -108,7 +107,7 @@ struct row_places {
         rows_inside = static_cast<unsigned>(clamped(static_cast<int>(a.input.height) - y, rows) - first_row);
     }
 
-    /// function(column, whether it has a pixel, where) of a row.
+    /// Calls function(column, is inside the image, address) for each column of a row.
     template <class Function>
     __device__ void for_each(int row, const Function& function) const {
         const unsigned here = static_cast<unsigned>(row - first_row) < rows_inside ? inside : 0;
@@ -121,8 +120,8 @@ struct row_places {
     }
 };
 
-/// Rows on their way to shared memory, some ahead. A thread copies what it reads itself, and waits for no other. Copies
-/// have all arrived where its life ends: those of the next strip go to the same places.
+/// Rows that are copied to shared memory some rows ahead. A thread copies what it reads itself, and waits for no other
+/// thread. The destructor waits for all copies, because those of the next strip go to the same places.
 template <class Shape>
 class copied_rows {
   public:
@@ -137,7 +136,7 @@ class copied_rows {
     copied_rows(const copied_rows&) = delete;
     copied_rows& operator=(const copied_rows&) = delete;
 
-    /// The next row. Zeros where there is no pixel, which are multiplied as pixels are.
+    /// Gets the next row, with zeros outside of the image.
     __device__ void take(typename Shape::values (&row)[columns]) {
         ptx::cp_async_wait_group<stages - 2>();
 #pragma unroll
@@ -162,7 +161,7 @@ class copied_rows {
     int row_ = 0, copied_ = 0, taken_ = 0;
 };
 
-/// Rows of single elements of 16 bits, which such copies do not take: one ahead, in registers.
+/// For single elements of 16 bits, which such copies cannot move: loads one row ahead into registers.
 template <class Shape>
 class loaded_rows {
   public:
@@ -194,7 +193,7 @@ using input_rows =
 
 inline constexpr float lowest = -std::numeric_limits<float>::infinity();
 
-/// As store() of epilogue.cuh, of a packet. `lines` has scale and, a pitch further, bias of its channels.
+/// Stores a packet as store() of epilogue.cuh does. `lines` has scale and, `pitch` further, bias of its channels.
 template <class Values, class In, class Out>
 __device__ void store_packet(const arguments<In, Out>& a, const pixel_place& at, std::int64_t channel,
                              const Values& sum, const float* lines, int pitch) {
@@ -221,7 +220,7 @@ __device__ void store_packet(const arguments<In, Out>& a, const pixel_place& at,
     out = stored;
 }
 
-/// A run of outputs, `place` packets behind `to`. What most convolutions end with is unrolled; the rest is too long for that.
+/// Stores a run of outputs, `place` packets after `to`. The usual epilogues are unrolled; the others are too long for that.
 template <class Shape, class Place, class In, class Out>
 __device__ void store_run(const arguments<In, Out>& a, const pixel_place& at, std::int64_t channel, Out* to,
                           Place place, const typename Shape::values (&sums)[Shape::outputs],

@@ -30,7 +30,7 @@ __device__ float activated(matmul_activation activation, float x) {
     return x;
 }
 
-/// A user's function of an element of the output and its place (heddle/conv.cuh).
+/// A user's function of an output element and its place (heddle/conv.cuh).
 template <class Function>
 struct element_function {
     Function function;
@@ -61,8 +61,8 @@ __device__ T& element(const tensor_view<T>& t, const pixel_place& at, std::int64
     return t.data[at.image * t.image_stride + at.y * t.row_stride + at.x * t.col_stride + channel];
 }
 
-/// Applies the epilogue to one element, whose `x` is alpha times its sum, plus beta times the output. It is a call, as it is
-/// long and made for every element.
+/// Applies the epilogue to an element, alpha times its sum plus beta times the output. Not inlined: it is long, and each
+/// element needs it.
 template <class Out, class Activation>
 __device__ __noinline__ float applied(const epilogue<Out, Activation>& e, float x, const pixel_place& at,
                                       std::int64_t channel) {
@@ -74,7 +74,7 @@ __device__ __noinline__ float applied(const epilogue<Out, Activation>& e, float 
     return activated<Out>(e.activation, x, at, channel) + residual;
 }
 
-/// The output is not read where beta is 0.
+/// Stores an element. The output is not read if beta is 0.
 template <class In, class Out, class Activation>
 __device__ void store(const arguments<In, Out, Activation>& a, const pixel_place& at, std::int64_t channel,
                       float sum) {

@@ -5,8 +5,8 @@
 
 #include <cstdint>
 
-/// A convolution as a product that all rungs share. Row i of A is pixel i of the output, and column j is a tap and a channel of
-/// a filter, which is a row of B: A's element (i, j) is an input value, or a zero of the padding.
+/// The convolution as a matrix product, which all rungs share. Row i of A belongs to output pixel i, and column j to a tap
+/// and a channel of a filter. Element (i, j) is an input value, or a zero of the padding. The filters are the rows of B.
 namespace heddle::kernels::conv {
 
 /// An output pixel.
@@ -19,10 +19,10 @@ struct tap_place {
     std::int64_t r, s, channel;
 };
 
-/// The pixels of the input that one of the output meets, by the first: it may lie in the padding.
+/// The part of the input under the filter for one output pixel, given by its first pixel, which may lie in the padding.
 template <class In>
 struct window {
-    const In* image;  ///< the first channel of the group
+    const In* image;  ///< first channel of the group
     std::int64_t y, x;
 };
 
@@ -30,8 +30,8 @@ struct geometry {
     std::int64_t pixels;  ///< rows of A
     std::int64_t depth;   ///< columns of A
     std::int64_t outputs_of_a_group;
-    index_division by_height, by_width;   ///< of the output
-    index_division by_taps, by_channels;  ///< of a row of a filter, and of a filter
+    index_division by_height, by_width;   ///< of output images
+    index_division by_taps, by_channels;  ///< taps in a row of a filter; channels of a tap
 
     template <class In, class Out, class Activation>
     __host__ explicit geometry(const arguments<In, Out, Activation>& a)
@@ -69,7 +69,7 @@ __device__ float input_value(const arguments<In, Out, Activation>& a, const wind
     return static_cast<float>(from.image[y * a.input.row_stride + x * a.input.col_stride + at.channel]);
 }
 
-/// `filter`: the first element of the output's filter.
+/// `filter` points to the first element of the output's filter.
 template <class In, class Out, class Activation>
 __device__ float filter_value(const arguments<In, Out, Activation>& a, const In* filter,
                               const tap_place& at) {

@@ -1,16 +1,16 @@
-// grouped: groups of few channels. A block has a tile of output pixels, and a slab of neighbouring groups.
+// grouped: for groups of few channels. A block has a tile of output pixels, and a slab of neighbouring groups.
 //
-//   patch, in shared memory   | x0: groups 0 1 2 ... 7 | x1: groups 0 1 2 ... 7 | ...    what the tile's windows meet, once
-//                                     \__ 4 neighbours: of one tap, of one group
+//   patch, in shared memory   | x0: groups 0 1 2 ... 7 | x1: groups 0 1 2 ... 7 | ...    input of the tile's windows
+//                                     \__ 4 neighbours, of one tap and one group
 //   mma, a step of 16 terms     tap 0 | tap 1 | tap 2 | tap 3     of 16 pixels, times 8 outputs of that group
 //
-// The channels of neighbouring groups lie side by side in memory, so a slab is loaded and stored in long runs, though a group
-// is a few bytes. A step holds terms of one group alone, quads of four channels, tap after tap: the zeros of filters that were
-// laid out for several groups would make NaN of another group's infinity. Where a quad lies a table says.
+// The channels of neighbouring groups lie side by side in memory. So a slab is loaded and stored in long runs, though a
+// group is only a few bytes. A step holds terms of one group only, quads of four channels, tap after tap. If filters were
+// padded with zeros to several groups, infinities of other groups would become NaN. A table gives the place of each quad.
 //
-// mma: 16 bits, a multiple of 4 channels. fma: the rest; a thread has 8 pixels of 4 outputs. Needs groups of at most 32
-// channels and outputs. What limits it: loads from shared memory, close to what DRAM takes; of float and many channels, FMA
-// units.
+// Products by mma need 16 bits and a multiple of 4 channels. The others use fma, where a thread has 8 pixels of 4 outputs.
+// Needs groups of at most 32 channels and outputs. What limits it: loads from shared memory, with DRAM close behind; for
+// float and many channels, FMA units.
 
 #include "kernels/conv/geometry.cuh"
 #include "kernels/conv/grouped_products.cuh"
@@ -31,7 +31,7 @@ namespace {
 
 using tile = grouped_tile;
 
-/// The input from row `top` and column `left` on, `width` channels at once; zeros outside the image.
+/// Loads the input from row `top` and column `left` on, `width` channels at once, with zeros outside the image.
 template <int width, class In, class Out>
 __device__ void load_patch(unsigned char* patch, const arguments<In, Out>& a, const grouped_layout& l,
                            const In* image, int top, int left, int channels) {
@@ -63,13 +63,13 @@ __device__ void load_patch(unsigned char* patch, const arguments<In, Out>& a, co
     }
 }
 
-/// A call, as most are long; relu, the usual one, is not.
+/// Not inlined, because most activations are long. relu, the usual one, is short and not called here.
 template <class Out>
 __device__ __noinline__ float other_activation(matmul_activation activation, float x) {
     return activated<Out>(activation, x);
 }
 
-/// As store() of epilogue.cuh, of the tile's sums: a thread has `width` channels of every so many'th pixel.
+/// Stores the tile's sums as store() of epilogue.cuh does. A thread has `width` channels of every `together`-th pixel.
 template <int width, class In, class Out>
 __device__ void store_slab(const arguments<In, Out>& a, const grouped_work& w, const output_place* places,
                            int outputs) {
@@ -122,7 +122,7 @@ __global__ void __launch_bounds__(tile::threads, grouped_blocks_per_sm)
     auto* const starts = reinterpret_cast<int*>(places + tile::m);
     auto* const patch = reinterpret_cast<unsigned char*>(starts + tile::m);
 
-    // locate; slabs of the same pixels run together
+    // locate; blocks for slabs of the same pixels run at the same time
     const auto slabs = static_cast<unsigned>(l.slabs), across = static_cast<unsigned>(l.tiles_across),
                down = static_cast<unsigned>(l.tiles_down);
     const unsigned tile_number = blockIdx.x / slabs, line = tile_number / across, image = line / down;

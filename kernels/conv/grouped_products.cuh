@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-/// How `grouped` multiplies what it has in shared memory: tensor cores, or FMAs.
+/// How `grouped` multiplies the data in shared memory: by tensor cores or by FMAs.
 namespace heddle::kernels::conv {
 
 struct grouped_tile {
@@ -19,17 +19,17 @@ struct grouped_tile {
     static_assert(m == threads);
 };
 
-/// What a block computes, and from what in shared memory.
+/// The work of a block, and its data in shared memory.
 struct grouped_work {
-    std::int64_t output;  ///< the slab's first
-    int groups, pixels;   ///< of slab and tile, that there are
+    std::int64_t output;  ///< first of the slab
+    int groups, pixels;   ///< in this slab and tile
     float* sums;
-    const int* starts;  ///< of the pixels' windows in the patch, in bytes
+    const int* starts;  ///< offsets of the pixels' windows in the patch, in bytes
     unsigned char* patch;
     unsigned char* filters;
 };
 
-/// Calls function(output, term, from) for each filter of the slab, and each `width`th of its terms, of neighbouring lanes.
+/// Calls function(output, term, from) for every `width`-th term of the slab's filters; neighbouring lanes get neighbours.
 template <int width, class In, class Out, class Function>
 __device__ void each_term(const arguments<In, Out>& a, const grouped_layout& l, const grouped_work& w,
                           Function function) {
@@ -46,20 +46,19 @@ __device__ void each_term(const arguments<In, Out>& a, const grouped_layout& l, 
     }
 }
 
-/// Where a tap lies in the patch, in bytes from a window's start on.
+/// The offset of a tap in the patch, in bytes from the start of a window.
 template <class In, class Out>
 __device__ int tap_in_patch(const arguments<In, Out>& a, const grouped_layout& l, int r, int s) {
     return r * static_cast<int>(a.geometry.dilation.y) * l.patch_row +
            s * static_cast<int>(a.geometry.dilation.x) * l.patch_pitch;
 }
 
-/// Products of 16 pixels by 8 outputs by 16 terms; a group has so many chunks of 8 outputs.
+/// Products of 16 pixels by 8 outputs by 16 terms. A group has `chunks` chunks of 8 outputs.
 template <int chunks>
 struct mma_products {
-    static constexpr int fragments =
-        chunks > 2 ? 2 : 4;  // of 16 pixels, that share what is loaded of filters
+    static constexpr int fragments = chunks > 2 ? 2 : 4;  // of 16 pixels, which share loaded filters
 
-    /// A line of terms for each output, and, in front of them, the place of each quad of terms.
+    /// Stores a line of terms for each output, after a table of the offsets of all quads of terms.
     template <class In, class Out>
     static __device__ void load_filters(const arguments<In, Out>& a, const grouped_layout& l,
                                         const grouped_work& w, bool in_packets) {
@@ -82,7 +81,7 @@ struct mma_products {
                 for (int i = 0; i < 4; ++i) values[i] = from[i];
             *reinterpret_cast<quad*>(lines + output * l.filter_pitch + term) = values;
         });
-        // Zeros fill up the last step.
+        // The last step is padded with zeros.
         for (int i = threadIdx.x; i < w.groups * l.outputs; i += grouped_tile::threads)
             for (int term = l.depth; term < 16 * l.steps; ++term) lines[i * l.filter_pitch + term] = In(0.0f);
     }
@@ -90,16 +89,16 @@ struct mma_products {
     template <class In, class Out>
     static __device__ void multiply(const arguments<In, Out>&, const grouped_layout& l,
                                     const grouped_work& w) {
-        constexpr int of_item = 16 * fragments;
+        constexpr int item_pixels = 16 * fragments;
         const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
         const int row = lane / 4, quad = lane % 4;
         const int* const places = reinterpret_cast<const int*>(w.filters);
         const In* const lines = reinterpret_cast<const In*>(places + 4 * l.steps);
-        // Beyond a sum's terms a step has others of the patch, which may be infinite.
+        // The last step reads beyond a sum's terms, where the patch may be infinite.
         const unsigned last_mask = 16 * (l.steps - 1) + 4 * quad < l.depth ? ~0u : 0u;
-        const int items = (w.pixels - 1) / of_item + 1;  // of a group
+        const int items = (w.pixels - 1) / item_pixels + 1;  // of a group
         for (int item = warp; item < w.groups * items; item += grouped_tile::warps) {
-            const int group = item / items, first = (item - group * items) * of_item;
+            const int group = item / items, first = (item - group * items) * item_pixels;
             float sums[fragments][chunks][4] = {};
             const unsigned char* from[fragments][2];
             const In* filter[chunks];
@@ -110,10 +109,10 @@ struct mma_products {
                     from[i][side] = w.patch + w.starts[first + i * 16 + side * 8 + row] +
                                     group * l.channels * static_cast<int>(sizeof(In));
 #pragma unroll
-            for (int c = 0; c < chunks; ++c)  // past the last output that one again, whose sums are not kept
+            for (int c = 0; c < chunks; ++c)  // repeats the last filter; those sums are dropped
                 filter[c] = lines + 4 * quad +
                             (group * l.outputs + ::min(c * 8 + row, l.outputs - 1)) * l.filter_pitch;
-            // Four neighbours along k are a thread's, whatever k an instruction gives them: the same for both sides.
+            // A thread has four neighbours along k. The instruction permutes k, but equally for both operands.
             const auto add_step = [&](int step, unsigned mask) {
                 const int place = places[4 * step + quad];
                 unsigned windows[fragments][4];
@@ -146,20 +145,20 @@ struct mma_products {
     }
 };
 
-/// FMAs; so many neighbouring channels are loaded at once.
+/// Products by FMAs. A thread loads `width` neighbouring channels at once.
 template <int width>
 struct fma_products {
-    static constexpr int pixels = 8, side = 4;  // pixels and outputs of a thread
+    static constexpr int pixels = 8, side = 4;  // of a thread: pixels and outputs
 
-    /// In float, transposed: a line of outputs for each term. Each group begins a new quad.
+    /// Stores filters as floats, transposed: a line of outputs for each term. Each group begins with a new quad.
     template <class In, class Out>
     static __device__ void load_filters(const arguments<In, Out>& a, const grouped_layout& l,
                                         const grouped_work& w, bool) {
-        const int of_group = (l.outputs + side - 1) / side * side;
+        const int group_outputs = (l.outputs + side - 1) / side * side;
         each_term<1>(a, l, w, [&](int output, int term, const In* from) {
             const int group = output / l.outputs;
             reinterpret_cast<float*>(
-                w.filters)[term * l.filter_pitch + group * of_group + output - group * l.outputs] =
+                w.filters)[term * l.filter_pitch + group * group_outputs + output - group * l.outputs] =
                 static_cast<float>(*from);
         });
     }

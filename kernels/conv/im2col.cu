@@ -1,15 +1,15 @@
-// im2col: windows are laid out as a matrix in scratch memory, and a product of matrices does the rest.
+// im2col: copies the windows to a matrix in scratch memory, and a matrix product does the rest.
 //
-//   input                     A: a row a window                          output
+//   input                     A: a row per window                        output
 //   +---+---+---+             | tap 0, its channels | tap 1, ... |
 //   | window 0  |    copy     |  window of pixel 0               |  A B^T   row by row
 //   +---+---+---+   ------>   |  window of pixel 1               | ------>
 //
-// All that was found out about products is had for one kernel that copies. A pixel is written R S times and read again, which
-// takes R S times the memory of the input; where filters are 1 x 1 and pixels lie as rows do, nothing is copied. The product
-// goes to the output, with the epilogue where matmul has it too; else, and where the output is no matrix, to sums in float,
-// which a second kernel stores. Groups are products one after another. Needs filters whose taps lie side by side. What limits
-// it: memory.
+// So one kernel that copies makes every matmul kernel available. Each pixel is written and read R S times, which takes R S
+// times the memory of the input. If filters are 1 x 1 and pixels lie like the rows of a matrix, nothing is copied. The
+// product stores the output with the epilogue if matmul has that epilogue and the output is a matrix. Otherwise it stores
+// float sums, from which a second kernel computes the output. Groups are separate products. Needs filters whose taps lie
+// side by side. What limits it: memory.
 
 #include "kernels/conv/epilogue.cuh"
 #include "kernels/conv/geometry.cuh"
@@ -32,7 +32,7 @@ launch_extents blocks_for(std::int64_t count) {
     return {std::min((count - 1) / threads + 1, max_grid_x)};
 }
 
-/// A thread copies a packet of a row: of channels of one tap, or of elements of several.
+/// A thread copies a packet of a row: channels of one tap, or elements of several taps.
 template <bool of_one_tap, class In, class Out>
 __global__ void __launch_bounds__(threads)
     lay_out(const __grid_constant__ arguments<In, Out> a, const __grid_constant__ geometry g,
@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(threads)
         const std::int64_t pixel = by_packets.quotient(i), j = (i - pixel * by_packets.divisor) * width;
         const window<In> from = window_of(a, g.place_of_pixel(pixel), group);
         tap_place at = g.place_of_tap(j);
-        /// Where the tap's channels lie; null outside the image.
+        /// The address of the tap's channels; null outside the image.
         const auto channels_of_tap = [&]() -> const In* {
             const std::int64_t y = from.y + at.r * a.geometry.dilation.y,
                                x = from.x + at.s * a.geometry.dilation.x;

@@ -12,8 +12,8 @@
 
 namespace heddle::kernels::conv {
 
-/// A conv_epilogue whose vectors are as long as the output has channels. Null: none.
-/// Activation: matmul_activation, or a user's function (epilogue.cuh).
+/// A conv_epilogue whose vectors have as many elements as the output has channels. A null pointer means that there is none.
+/// Activation is matmul_activation or a user's function (epilogue.cuh).
 template <class Out, class Activation = matmul_activation>
 struct epilogue {
     Activation activation{};
@@ -26,7 +26,7 @@ struct epilogue {
     bool is_identity = true;
 };
 
-/// Shapes in agreement, the output not empty. Where nothing is multiplied, alpha and the channels of the filters are 0.
+/// The shapes agree, and the output is not empty. If there is nothing to multiply, alpha and the filters' channels are 0.
 template <class In, class Out, class Activation = matmul_activation>
 struct arguments {
     tensor_view<const In> input;
@@ -36,7 +36,7 @@ struct arguments {
     float alpha = 1;
     float beta = 0;
     conv::epilogue<Out, Activation> epilogue{};
-    std::byte* scratch = nullptr;  ///< as many bytes as the plan says
+    std::byte* scratch = nullptr;  ///< as many bytes as the plan asks for
 };
 
 /// A convolution that is ready for a kernel with the user's function (heddle/conv.cuh).
@@ -47,45 +47,45 @@ struct function_call {
     conv_algorithm rung;
 };
 
-// Each takes its own plan. In is float, and Out then too; or half or bfloat16, and Out the same or float. Activation: also a
-// user's function.
+// Each rung takes its own plan. If In is float, Out is float. If In is half or bfloat16, Out is the same type or float.
+// Activation may also be a user's function where it is a parameter.
 
 template <class In, class Out, class Activation = matmul_activation>
 void launch_naive(const plan& plan, const arguments<In, Out, Activation>& arguments, cudaStream_t stream);
 template <class In, class Out, class Activation = matmul_activation>
 void launch_tiled(const plan& plan, const arguments<In, Out, Activation>& arguments, cudaStream_t stream);
-/// float
+/// For float.
 template <class In, class Out>
 void launch_register_tiled(const plan& plan, const arguments<In, Out>& arguments, cudaStream_t stream);
 template <class In, class Out>
 void launch_register_tiled_words(const plan& plan, const arguments<In, Out>& arguments, cudaStream_t stream);
 template <class In, class Out>
 void launch_depthwise(const plan& plan, const arguments<In, Out>& arguments, cudaStream_t stream);
-/// What im2col does beside the products of matrices (src/conv/im2col.cpp): the windows of a group, as rows of a matrix.
+/// For im2col, beside matrix products (src/conv/im2col.cpp). Copies the windows of a group to the rows of a matrix.
 template <class In, class Out>
 void launch_lay_out(const plan& plan, const arguments<In, Out>& arguments, std::int64_t group, In* rows,
                     cudaStream_t stream);
-/// Sums of all channels, pixel after pixel, become output.
+/// For im2col. Stores output from the sums of all channels, pixel after pixel.
 template <class In, class Out>
 void launch_store_sums(const arguments<In, Out>& arguments, const float* sums, cudaStream_t stream);
 template <class In, class Out>
 void launch_mma_sync(const plan& plan, const arguments<In, Out>& arguments, cudaStream_t stream);
 template <class In, class Out>
 void launch_mma_sync_words(const plan& plan, const arguments<In, Out>& arguments, cudaStream_t stream);
-/// half and bfloat16
+/// For half and bfloat16.
 template <class In, class Out>
 void launch_mma_rows(const plan& plan, const arguments<In, Out>& arguments, cudaStream_t stream);
 template <class In, class Out>
 void launch_mma_sync_elements(const plan& plan, const arguments<In, Out>& arguments, cudaStream_t stream);
 template <class In, class Out>
 void launch_grouped_fma(const plan& plan, const arguments<In, Out>& arguments, cudaStream_t stream);
-/// half and bfloat16
+/// For half and bfloat16.
 template <class In, class Out>
 void launch_grouped_mma(const plan& plan, const arguments<In, Out>& arguments, cudaStream_t stream);
-/// half and bfloat16
+/// For half and bfloat16.
 template <class In, class Out>
 void launch_wgmma(const plan& plan, const arguments<In, Out>& arguments, cudaStream_t stream);
-/// float is rounded to TF32
+/// For half, bfloat16, and float, which is rounded to TF32.
 template <class In, class Out, class Activation>
 void launch_persistent(const plan& plan, const arguments<In, Out, Activation>& arguments,
                        cudaStream_t stream);

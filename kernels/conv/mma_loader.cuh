@@ -8,15 +8,15 @@
 #include <climits>
 #include <cstdint>
 
-/// How `mma_sync` and `register_tiled` bring rows of windows and of filters into shared memory.
+/// How `mma_sync` and `register_tiled` load rows of windows and of filters into shared memory.
 namespace heddle::kernels::conv {
 
-/// A convolution whose sums are shared out in steps of 128 bytes along k: taps, and their channels.
+/// A convolution whose sums are computed in steps of 128 bytes along k, which runs over taps and their channels.
 struct step_geometry : geometry {
     int channels, taps;                ///< of a tap; in a row of a filter
-    int next_r, next_s, next_channel;  ///< from a step's place to that of the next, without carries
+    int next_r, next_s, next_channel;  ///< from a step's place to the next one's, without carries
     int steps;
-    int last_parts;  ///< of 32 bytes, that the last step has
+    int last_parts;  ///< of 32 bytes in the last step
 
     template <class In, class Out, class Activation>
     __host__ explicit step_geometry(const arguments<In, Out, Activation>& a)
@@ -33,25 +33,25 @@ struct step_geometry : geometry {
     static constexpr int terms_of = mma_row_bytes / static_cast<int>(sizeof(In));
 };
 
-/// Where a block's tile lies. Blocks that run together share windows.
+/// The place of a block's tile. Blocks that run at the same time share windows.
 template <class tile>
 struct tile_place {
     unsigned group;
     std::int64_t pixel, output;  ///< the first of each
-    int outputs;                 ///< of the group, from that on
+    int outputs;                 ///< outputs of the group from there on
 
     __device__ tile_place(const geometry& g, std::int64_t groups) {
-        const unsigned of_group = (static_cast<unsigned>(g.outputs_of_a_group) - 1) / tile::n + 1,
-                       across = of_group * static_cast<unsigned>(groups);
-        const int first = static_cast<int>(blockIdx.x % of_group) * tile::n;
-        group = blockIdx.x % across / of_group;
+        const unsigned group_tiles = (static_cast<unsigned>(g.outputs_of_a_group) - 1) / tile::n + 1,
+                       across = group_tiles * static_cast<unsigned>(groups);
+        const int first = static_cast<int>(blockIdx.x % group_tiles) * tile::n;
+        group = blockIdx.x % across / group_tiles;
         pixel = std::int64_t{blockIdx.x / across} * tile::m;
         output = group * g.outputs_of_a_group + first;
         outputs = static_cast<int>(g.outputs_of_a_group) - first;
     }
 };
 
-/// Where a window begins, from the input's first element on. It may lie in the padding.
+/// The start of a window, relative to the input's first element. It may lie in the padding.
 struct alignas(16) window_place {
     std::int64_t offset;
     int y, x;
@@ -64,18 +64,19 @@ __device__ window_place window_place_of(const arguments<In, Out, Activation>& a,
     return {from.image - a.input.data + from.y * a.input.row_stride + from.x * a.input.col_stride,
             static_cast<int>(from.y), static_cast<int>(from.x)};
 }
-/// All of it is outside any image.
+/// A window that lies outside of any image.
 __device__ inline window_place no_window() {
     return {0, INT_MIN, INT_MIN};
 }
 
-/// Byte `byte` of a row of 128, whose packets of 16 are swizzled: the eight rows that ldmatrix reads lie in different banks.
+/// The place of a byte of a row of 128. Its 16-byte packets are swizzled: the eight rows that ldmatrix reads lie in
+/// different banks.
 __device__ inline unsigned char* swizzled(unsigned char* rows, int row, int byte) {
     return rows + row * mma_row_bytes + ((byte / 16 ^ row % 8) * 16 + byte % 16);
 }
 
-/// What a thread loads: of all its rows the same place along k, `copied` bytes, which are in one tap. Rows of windows first, then
-/// of filters.
+/// The loads of a thread: `copied` bytes of one tap, at the same place along k of several rows. Rows of windows come first,
+/// then those of filters.
 template <class tile, int copied, class In>
 struct step_loader {
     static constexpr int across = mma_row_bytes / copied;
@@ -99,9 +100,9 @@ struct step_loader {
         if (s >= g.taps) s -= g.taps, ++r;
     }
 
-    /// Calls function(i, rows, row, from, is_there) for part `part` of so many of the thread's rows of a stage: what goes to the
-    /// thread's column of row `row` from `rows` on, zeros where it is not there. Filters begin tile::m times row_size after
-    /// windows. `filter`: the first element of the tile's first filter, of which `outputs` are of the group.
+    /// Calls function(i, rows, row, from, is_there) for one of `parts` parts of the thread's rows of a stage. The function
+    /// stores `from`, or zeros if not is_there, to the thread's column of row `row` of `rows`. Filters begin tile::m times
+    /// row_size after windows. `filter` points to the tile's first filter, and `outputs` of them belong to the group.
     template <int parts, int row_size, class Term, class Out, class Activation, class Function>
     __device__ void each(int part, Term* stage, const arguments<In, Out, Activation>& a,
                          const window_place* places, const In* filter, int outputs, Function function) const {
@@ -110,7 +111,7 @@ struct step_loader {
                   right = s * static_cast<int>(a.geometry.dilation.x);
         const unsigned height = is_tap ? static_cast<unsigned>(a.input.height) : 0,
                        width = static_cast<unsigned>(a.input.width);
-        const In* const of_tap =
+        const In* const tap_start =
             a.input.data + down * a.input.row_stride + right * a.input.col_stride + channel;
 #pragma unroll
         for (int i = 0; i < windows; ++i) {
@@ -119,7 +120,7 @@ struct step_loader {
             const auto from = __builtin_bit_cast(window_place, reinterpret_cast<const int4&>(places[row]));
             const bool is_in_column = static_cast<unsigned>(from.y + down) < height,
                        is_in_row = static_cast<unsigned>(from.x + right) < width;
-            function(i, stage, row, of_tap + from.offset, is_in_column & is_in_row);
+            function(i, stage, row, tap_start + from.offset, is_in_column & is_in_row);
         }
         const int outputs_left = is_tap ? outputs - line : 0;
         const In* from = filter + r * a.filters.row_stride + s * a.filters.col_stride + channel +

@@ -1,12 +1,12 @@
-// mma_sync, rows: images of few channels, whose windows are read where they lie in shared memory.
+// mma_sync, rows: for images of few channels. Windows are read in place from the image in shared memory.
 //
 //   a row of a filter    | s0 c0 c1 c2 | s1 c0 c1 c2 | ... 0 0 0 |   in steps of 8 along k, then the next row
-//   a row of the image   . . . | x0 c0 c1 c2 | x1 c0 c1 c2 | ...     meets it with neighbours in memory
+//   a row of the image   . . . | x0 c0 c1 c2 | x1 c0 c1 c2 | ...     neighbours in memory match the row's taps
 //
-// With three channels a copy of a window would move one element at a time. But a row of taps with its channels is one run of
-// the image. So a block puts the part of the image that 8 x 16 outputs meet into shared memory, once, and each thread reads its
-// pairs along k from there. Runs that begin at odd elements are read from a second copy, which begins an element later. What a
-// step reads beyond a row's end is not a window's: it is masked, as it may be infinite. Filters stay for all tiles of a block.
+// With three channels, copying windows would move single elements. But the input under a row of taps is one run of the
+// image. So a block loads the image under 8 x 16 outputs into shared memory once, and threads read their pairs along k
+// there. For runs that begin at odd elements, a second copy begins one element later. Values that a step reads beyond a
+// window's row are masked, as they may be infinite. Filters stay in shared memory for all tiles of a block.
 //
 // Needs one group, pixels and taps side by side, no dilation along x, and few taps. What limits it: loads from shared memory,
 // and the stores.
@@ -28,11 +28,11 @@
 namespace heddle::kernels::conv {
 namespace {
 
-/// rows_layout, as the kernel takes it.
+/// rows_layout in the form that the kernel takes.
 struct rows_shape {
     int taps, padded, steps, filter_pitch, patch_rows, patch_width, patch_pitch, patch_size, copies;
     int height, step_x, rows_apart,
-        row_step;  ///< of filters; elements and rows from one window to the next; of taps
+        row_step;  ///< of filters; elements and rows from one window to the next; rows from one tap to the next
     index_division by_tiles_down, by_tiles_across;
     std::int64_t tiles;
 
@@ -61,10 +61,10 @@ struct rows_shape {
     static std::int64_t across(const auto& a) { return divide_up(a.output.width, rows_tile_width); }
 };
 
-/// Filters from `output` on in rows of zeros and taps, as they meet the patch.
+/// Loads the filters from `output` on, with zeros as in the layout.
 template <int n, class In, class Out>
 __device__ void load_filters(In* to, const arguments<In, Out>& a, const rows_shape& s, std::int64_t output) {
-    constexpr int together = 8;  // elements of a thread that are on their way together
+    constexpr int together = 8;  // elements that a thread loads together
     const int size = n * s.filter_pitch;
     for (int first = threadIdx.x; first < size; first += rows_threads * together) {
         In values[together];
@@ -83,14 +83,14 @@ __device__ void load_filters(In* to, const arguments<In, Out>& a, const rows_sha
     }
 }
 
-/// The input that the tile's windows meet, from row `top` and element `left` of the image's rows on.
+/// Loads the part of the input that the tile's windows meet, from row `top` and element `left` of a row on.
 template <class In, class Out>
 __device__ void load_patch(In* to, const arguments<In, Out>& a, const rows_shape& s, std::int64_t image,
                            std::int64_t top, std::int64_t left) {
     constexpr int warps = rows_threads / 32, rows = 4,
-                  parts = 4;  // rows and parts of them that are on their way together
+                  parts = 4;  // rows, and parts of rows, that a warp loads together
     const std::int64_t width = a.input.width * a.filters.channels;
-    const In* const of_image = a.input.data + image * a.input.image_stride + left;
+    const In* const image_start = a.input.data + image * a.input.image_stride + left;
     for (int first = threadIdx.x % 32; first < s.patch_width; first += 32 * parts)
         for (int r = threadIdx.x / 32; r < s.patch_rows; r += warps * rows) {
             In values[rows][parts];
@@ -102,7 +102,7 @@ __device__ void load_patch(In* to, const arguments<In, Out>& a, const rows_shape
                     const int e = first + part * 32;
                     const bool is_inside = r + i * warps < s.patch_rows && e < s.patch_width && y >= 0 &&
                                            y < a.input.height && left + e >= 0 && left + e < width;
-                    values[i][part] = is_inside ? of_image[y * a.input.row_stride + e] : In(0.0f);
+                    values[i][part] = is_inside ? image_start[y * a.input.row_stride + e] : In(0.0f);
                 }
 #pragma unroll
             for (int i = 0; i < rows; ++i)
@@ -116,7 +116,7 @@ __device__ void load_patch(In* to, const arguments<In, Out>& a, const rows_shape
         }
 }
 
-/// A thread's pairs along k of the windows that its row of an operand has (mma.cuh): its own pixel and eight to the right.
+/// Loads a thread's pairs along k from the windows of its two rows (mma.cuh): its own pixel, and eight to the right.
 template <class In>
 __device__ void load_pairs(unsigned (&pairs)[2], const In* row, const int (&pixel)[2], unsigned mask) {
 #pragma unroll
@@ -124,7 +124,7 @@ __device__ void load_pairs(unsigned (&pairs)[2], const In* row, const int (&pixe
         pairs[side] = *reinterpret_cast<const unsigned*>(row + pixel[side]) & mask;
 }
 
-/// Stores a pixel's sums for `width` channels of each thread, where nothing is added but biases.
+/// Stores `width` channels of a pixel for each thread, if the epilogue adds nothing but biases.
 template <int width, class In, class Out>
 __device__ void store_packet(const arguments<In, Out>& a, const float* sums, const float (&scale)[width],
                              const float (&bias)[width], Out* to) {
@@ -179,34 +179,34 @@ __global__ void __launch_bounds__(rows_threads, rows_blocks_per_sm)
              bool in_packets) {
     constexpr int pitch = n + 8;  // of sums
     extern __shared__ __align__(128) unsigned char storage[];
-    auto* const of_tile = reinterpret_cast<float*>(storage);
-    auto* const filters = reinterpret_cast<In*>(of_tile + rows_threads / 32 * rows_tile_width * pitch);
+    auto* const tile_sums = reinterpret_cast<float*>(storage);
+    auto* const filters = reinterpret_cast<In*>(tile_sums + rows_threads / 32 * rows_tile_width * pitch);
     In* const patch = filters + n * s.filter_pitch;
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, low = lane / 4, pair = lane % 4 * 2;
 
     const std::int64_t across = (a.output.channels - 1) / n + 1, worker = blockIdx.x / across;
     const std::int64_t output = (blockIdx.x - worker * across) * n;
     load_filters<n>(filters, a, s, output);
-    int pixel[2];  // where a thread's two windows begin in a row of the patch, in the copy where that is even
+    int pixel[2];  // starts of a thread's two windows in a row of the patch, in the copy where they are even
 #pragma unroll
     for (int side = 0; side < 2; ++side) {
         const int at = (low + 8 * side) * s.step_x;
         pixel[side] = pair + (at % 2 == 0 ? at : s.patch_size + at - 1);
     }
-    const In* const of_filter = filters + (lane / 16 * 8 + lane % 8) * s.filter_pitch + lane / 8 % 2 * 8;
-    float* const of_warp = of_tile + warp * rows_tile_width * pitch;
+    const In* const filter_row = filters + (lane / 16 * 8 + lane % 8) * s.filter_pitch + lane / 8 % 2 * 8;
+    float* const warp_sums = tile_sums + warp * rows_tile_width * pitch;
 
     for (std::int64_t tile = worker; tile < s.tiles; tile += gridDim.x / across) {
         const std::int64_t line = s.by_tiles_across.quotient(tile), image = s.by_tiles_down.quotient(line);
         const pixel_place first{image, (line - image * s.by_tiles_down.divisor) * rows_tile_height,
                                 (tile - line * s.by_tiles_across.divisor) * rows_tile_width};
-        ptx::sync_threads();  // all have done with the patch before
+        ptx::sync_threads();  // all have finished with the previous patch
         load_patch(patch, a, s, image, first.y * a.geometry.stride.y - a.geometry.padding.top,
                    (first.x * a.geometry.stride.x - a.geometry.padding.left) * a.filters.channels);
         ptx::sync_threads();
 
         float sums[2][n / 8][4] = {};
-        int r = 0, j = 0;  // of the filters: row, and place along it
+        int r = 0, j = 0;  // row of the filters, and place in it
         for (int step = 0; step < s.steps; ++step) {
             unsigned windows[2][4];
 #pragma unroll
@@ -226,7 +226,7 @@ __global__ void __launch_bounds__(rows_threads, rows_blocks_per_sm)
 #pragma unroll
             for (int c = 0; c < n; c += 16) {
                 unsigned taps[4];
-                ptx::load_matrices<false>(taps, of_filter + c * s.filter_pitch + step * 16);
+                ptx::load_matrices<false>(taps, filter_row + c * s.filter_pitch + step * 16);
 #pragma unroll
                 for (int i = 0; i < 2; ++i) {
                     ptx::mma<In>(sums[i][c / 8], windows[i], taps[0], taps[1]);
@@ -237,15 +237,15 @@ __global__ void __launch_bounds__(rows_threads, rows_blocks_per_sm)
 
 #pragma unroll
         for (int i = 0; i < 2; ++i) {
-            ptx::sync_warp();  // all have stored the sums before
+            ptx::sync_warp();  // all have stored the previous sums
 #pragma unroll
             for (int c = 0; c < n / 8; ++c)
 #pragma unroll
                 for (int side = 0; side < 2; ++side)
-                    *reinterpret_cast<float2*>(of_warp + (low + 8 * side) * pitch + c * 8 + pair) =
+                    *reinterpret_cast<float2*>(warp_sums + (low + 8 * side) * pitch + c * 8 + pair) =
                         make_float2(sums[i][c][2 * side], sums[i][c][2 * side + 1]);
             ptx::sync_warp();
-            store_rows<n>(a, of_warp, {first.image, first.y + 2 * warp + i, first.x}, output, in_packets);
+            store_rows<n>(a, warp_sums, {first.image, first.y + 2 * warp + i, first.x}, output, in_packets);
         }
     }
 }

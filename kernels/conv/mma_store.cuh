@@ -6,10 +6,10 @@
 
 #include <cstdint>
 
-/// How a tile of sums in shared memory becomes output.
+/// Stores output from a tile of sums in shared memory.
 namespace heddle::kernels::conv {
 
-/// Where the first channel of an output pixel lies, and that of its residual; past the last pixel -1.
+/// The offsets of the first channel of an output pixel and of its residual; -1 past the last pixel.
 struct alignas(16) output_place {
     std::int64_t output, residual;
 };
@@ -22,7 +22,7 @@ __device__ output_place place_in(const arguments<In, Out, Activation>& a, const 
     return {offset(a.output), offset(a.epilogue.residual)};
 }
 
-/// What the epilogue makes of neighbouring channels. It is a call, as it is long.
+/// Applies the epilogue to neighbouring channels. Not inlined, because it is long.
 template <class Out, int width>
 __device__ __noinline__ vector<float, width> finished(const epilogue<Out>& e, vector<float, width> values,
                                                       vector<float, width> residual, std::int64_t channel) {
@@ -38,14 +38,15 @@ __device__ __noinline__ vector<float, width> finished(const epilogue<Out>& e, ve
     return values;
 }
 
-/// Stores the first `channels` channels of a tile, from `channel` on: a thread `width` neighbours of a pixel, which has whole
-/// ones. What is read of output and residual is under way for four of these at once. Neighbouring sums may have swapped places.
+/// Stores the first `channels` channels of a tile, from `channel` on. A thread stores `width` neighbouring channels, which
+/// divide those of a pixel. It reads output and residual for up to four of these at once. Neighbouring sums may have
+/// swapped places.
 template <class tile, int width, class In, class Out>
 __device__ void store_tile(const arguments<In, Out>& a, const output_place* places, const float* sums,
                            std::int64_t channel, std::int64_t channels) {
     using packet = vector<Out, width>;
-    constexpr int across = tile::n / width, of_thread = tile::m * across / tile::threads,
-                  together = of_thread < 4 ? of_thread : 4;
+    constexpr int across = tile::n / width, per_thread = tile::m * across / tile::threads,
+                  together = per_thread < 4 ? per_thread : 4;
     static_assert(tile::m * across % (together * tile::threads) == 0);
 #pragma unroll 1
     for (int first = threadIdx.x; first < tile::m * across; first += together * tile::threads) {
@@ -67,12 +68,12 @@ __device__ void store_tile(const arguments<In, Out>& a, const output_place* plac
                         *reinterpret_cast<const packet*>(a.epilogue.residual.data + at.residual + k);
             });
         each([&](int i, int from, const output_place& at, std::int64_t k) {
-            const auto of_tile = *reinterpret_cast<const vector<float, width>*>(
+            const auto packet_sums = *reinterpret_cast<const vector<float, width>*>(
                 sums + (width == 1 ? from ^ tile::swaps : from));
             vector<float, width> x, added;
 #pragma unroll
             for (int e = 0; e < width; ++e) {
-                x[e] = a.alpha * of_tile[(e ^ tile::swaps) % width];
+                x[e] = a.alpha * packet_sums[(e ^ tile::swaps) % width];
                 if (a.beta != 0.0f) x[e] += a.beta * static_cast<float>(old[i][e]);
                 added[e] = a.epilogue.residual.data != nullptr ? static_cast<float>(residual[i][e]) : 0;
             }
@@ -85,7 +86,7 @@ __device__ void store_tile(const arguments<In, Out>& a, const output_place* plac
     }
 }
 
-/// The same an element at a time, with a user's function. `pixel` is the tile's first.
+/// The same with a user's function, one element at a time. `pixel` is the tile's first pixel.
 template <class tile, class In, class Out, class Function>
 __device__ void store_elements(const arguments<In, Out, element_function<Function>>& a, const geometry& g,
                                const float* sums, std::int64_t pixel, std::int64_t channel,

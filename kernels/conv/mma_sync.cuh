@@ -1,16 +1,16 @@
-// mma_sync: tensor cores multiply windows by filters, which threads copy from where they lie while others are multiplied.
+// mma_sync: tensor cores multiply windows by filters, while threads copy the next ones from where they lie in memory.
 //
-//   a step: 128 bytes of each row, taps and channels as they follow one another; a ring of three or four of them
+//   a step: 128 bytes of each row, over taps and channels in order; a ring of three or four steps
 //   128 windows | packet p of row r lies at p ^ r % 8    ldmatrix       64 x 32 sums a warp
 //   128 filters |                                        --------->    mma.sync of 16 x 8 x 16
 //
-// In tiled each thread works out for each element where it lies. Here a thread copies the same place along k of several rows:
-// one tap and channel, which moves on by carries. Where windows begin is in shared memory; what is left of each copy is an
-// addition and the question whether it lies in the image, else cp.async fills in zeros.
+// In tiled each thread computes the address of each element. Here a thread copies the same place along k of several rows:
+// one tap and channel, which advances by carries. Shared memory holds the starts of windows. What remains for each copy is
+// an addition and a test whether it lies in the image; else cp.async fills in zeros.
 //
-// Copies are of packets of 16 bytes where channels, addresses and strides are multiples; in words of 4 bytes otherwise, or
-// element by element, by way of registers. Float is rounded to TF32. Sums pass through shared memory and are stored in
-// packets. Needs compute capability 8.0. What limits it: instructions that find and copy windows and move fragments.
+// Copies are of 16-byte packets where channels, addresses and strides are multiples, else of 4-byte words, or of single
+// elements through registers. Floats are rounded to TF32. Sums pass through shared memory and are stored in packets. Needs
+// compute capability 8.0. What limits it: instructions that find and copy windows and move fragments.
 
 #pragma once
 
@@ -32,19 +32,19 @@ namespace heddle::kernels::conv {
 
 template <const auto& kernels, std::size_t row>
 struct mma_tile {
-    static constexpr mma_kernel of = kernels[row];
-    static constexpr int m = of.m;
-    static constexpr int n = of.n;
-    static constexpr int warp_m = of.warp_m;
+    static constexpr mma_kernel config = kernels[row];
+    static constexpr int m = config.m;
+    static constexpr int n = config.n;
+    static constexpr int warp_m = config.warp_m;
     static constexpr int warp_n = 32;
     static constexpr int warps_n = n / warp_n;
     static constexpr int threads = m / warp_m * warps_n * 32;
-    static constexpr int stages = of.stages;
-    static constexpr int blocks = of.blocks;
+    static constexpr int stages = config.stages;
+    static constexpr int blocks = config.blocks;
     static constexpr int places_bytes = m * 16;
     static constexpr int stage_bytes = (m + n) * mma_row_bytes;
-    static constexpr int sums_pitch = n + 8;  ///< rows that a warp stores at once are in different banks
-    static constexpr int swaps = 0;           ///< no neighbours
+    static constexpr int sums_pitch = n + 8;  ///< rows that a warp stores at once lie in different banks
+    static constexpr int swaps = 0;           ///< neighbours are not swapped
     static constexpr int sums_bytes = m * sums_pitch * static_cast<int>(sizeof(float));
 };
 
@@ -56,7 +56,7 @@ __device__ void multiply(float (&sums)[4], const unsigned (&a)[4], unsigned b_lo
         ptx::mma<In>(sums, a, b_low, b_high);
 }
 
-/// Tensor cores do not read the lower bits of a float, so it is rounded first.
+/// Loads a fragment and rounds floats to TF32, as tensor cores ignore their lower bits.
 template <class In>
 __device__ void load_fragment(unsigned (&to)[4], const unsigned char* row) {
     ptx::load_matrices<false>(to, row);
@@ -65,7 +65,7 @@ __device__ void load_fragment(unsigned (&to)[4], const unsigned char* row) {
         for (unsigned& x : to) x = __float_as_uint(nvcuda::wmma::__float_to_tf32(__uint_as_float(x)));
 }
 
-/// A warp's sums as rows in shared memory.
+/// Stores a warp's sums to shared memory as rows.
 template <class tile, int parts_m, int parts_n>
 __device__ void put_sums(const float (&sums)[parts_m][parts_n][4], float* to) {
     const int lane = static_cast<int>(threadIdx.x) % 32;
@@ -81,7 +81,7 @@ __device__ void put_sums(const float (&sums)[parts_m][parts_n][4], float* to) {
             }
 }
 
-/// `copied` bytes at once: 16 or 4, or an element of 2.
+/// A thread copies `copied` bytes at once: 16, 4, or an element of 2.
 template <class tile, int copied, class In, class Out, class Activation>
 __global__ void __launch_bounds__(tile::threads, copied < 4 ? 2 : tile::blocks)
     mma_sync(const __grid_constant__ arguments<In, Out, Activation> a,
@@ -105,8 +105,8 @@ __global__ void __launch_bounds__(tile::threads, copied < 4 ? 2 : tile::blocks)
     loader_type loader(g);
     const In* const filter = a.filters.data + output * a.filters.output_stride;
     In moved[by_register ? loader_type::windows + loader_type::filters : 1];
-    const auto each = [&]<int of>(int part, int stage, auto function) {
-        loader.template each<of, mma_row_bytes>(
+    const auto each = [&]<int count>(int part, int stage, auto function) {
+        loader.template each<count, mma_row_bytes>(
             part, stage_at(stage), a, windows, filter, outputs,
             [&](int i, unsigned char* rows, int row, const In* from, bool is_there) {
                 function(i, swizzled(rows, row, loader.column), from, is_there);
@@ -149,8 +149,8 @@ __global__ void __launch_bounds__(tile::threads, copied < 4 ? 2 : tile::blocks)
     int stage = 0, next_stage = tile::stages - 1;
     for (int step = 0; step < g.steps; ++step) {
         ptx::cp_async_wait_group<tile::stages - 2>();
-        ptx::
-            sync_threads();  // this step has arrived for all, and all are done with the one that is overwritten next
+        // Now this step has arrived for all, and all are done with the stage that is overwritten next.
+        ptx::sync_threads();
         const bool has_next = step + tile::stages - 1 < g.steps;
         if (!by_register && has_next) copy(next_stage);
         ptx::cp_async_commit_group();
@@ -158,9 +158,9 @@ __global__ void __launch_bounds__(tile::threads, copied < 4 ? 2 : tile::blocks)
 #pragma unroll
         for (int part = 0; part < parts; ++part) {
             if (step + 1 == g.steps && part >= g.last_parts) break;
-            // Elements come in parts, each while a part of this step is multiplied: registers hold one.
+            // Single elements are loaded in parts while parts of this step are multiplied: registers hold one part.
             if (by_register && has_next) load_part(part, next_stage);
-            // Lanes 8 i .. 8 i + 7 give the rows of matrix i: A's second is 8 rows below, B's a packet further along k.
+            // Lanes 8 i .. 8 i + 7 give the rows of matrix i. A's second matrix is 8 rows below, B's a packet further.
             unsigned as[parts_m][4], bs[parts_n][4];
 #pragma unroll
             for (int i = 0; i < parts_m; ++i)
@@ -184,17 +184,17 @@ __global__ void __launch_bounds__(tile::threads, copied < 4 ? 2 : tile::blocks)
     // store
     ptx::sync_threads();  // all have read the last stage
     auto* const places = reinterpret_cast<output_place*>(storage);
-    auto* const of_tile = reinterpret_cast<float*>(stage_at(0));
+    auto* const tile_sums = reinterpret_cast<float*>(stage_at(0));
     for (int i = thread; i < tile::m; i += tile::threads)
         places[i] = pixel + i < g.pixels ? place_in(a, g.place_of_pixel(pixel + i)) : output_place{-1, 0};
-    put_sums<tile>(sums, of_tile + warp_row * tile::sums_pitch + warp_col);
+    put_sums<tile>(sums, tile_sums + warp_row * tile::sums_pitch + warp_col);
     ptx::sync_threads();
     if constexpr (!std::is_same_v<Activation, matmul_activation>)
-        store_elements<tile>(a, g, of_tile, pixel, output, outputs);
+        store_elements<tile>(a, g, tile_sums, pixel, output, outputs);
     else if (stores_packets)
-        store_tile<tile, output_packet>(a, places, of_tile, output, outputs);
+        store_tile<tile, output_packet>(a, places, tile_sums, output, outputs);
     else
-        store_tile<tile, 1>(a, places, of_tile, output, outputs);
+        store_tile<tile, 1>(a, places, tile_sums, output, outputs);
 }
 
 template <class tile, int copied, class In, class Out, class Activation>
@@ -212,7 +212,7 @@ void launch_mma_tile(const plan& plan, const arguments<In, Out, Activation>& a, 
            mma_sync<tile, copied, In, Out, Activation>, a, g, plan.stores_packets);
 }
 
-/// The plan's row of these kernels, which copy so many bytes at once.
+/// Launches the plan's row of these kernels, which copy `copied` bytes at once.
 template <const auto& kernels, int copied, class In, class Out>
 void launch_row_of(const plan& plan, const arguments<In, Out>& a, cudaStream_t stream) {
     frame::with_row<kernels>(plan.kernel, [&]<std::size_t row>() {
@@ -232,7 +232,7 @@ template <class In, class Out>
 void launch_mma_sync_elements(const plan& plan, const arguments<In, Out>& a, cudaStream_t stream) {
     launch_row_of<mma_element_kernels, 2>(plan, a, stream);
 }
-/// The one of these that is compiled with a user's function.
+/// Launches the one of these kernels that is compiled with a user's function.
 template <class In, class Out, class Activation>
 void launch_mma_sync_with_function(const plan& plan, const arguments<In, Out, Activation>& a,
                                    cudaStream_t stream) {

@@ -1,9 +1,9 @@
-// naive: the definition. One thread, one element of the output, neighbours in a warp on neighbouring channels.
+// naive: the definition. One thread computes one element of the output. Neighbours in a warp have neighbouring channels.
 //
 //   thread i -> channel i % K of pixel i / K:   the sum over r, s, c of  input(window + (r, s), c) * filter(r, s, c)
 //
-// A warp's threads read one input element for all, and each a filter of its own: a load for every multiply-add, 32 cache lines
-// apart. Any shape, any address.
+// All threads of a warp read the same input element, and each reads a filter of its own. So each multiply-add takes a load
+// from a cache line of its own. Takes any shape and address.
 
 #include "kernels/conv/naive.cuh"
 #include "kernels/conv/plan/predict.hpp"

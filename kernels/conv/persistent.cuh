@@ -1,16 +1,16 @@
-// persistent: the convolution as a mainloop in the frame of products. One block a multiprocessor goes from tile to tile.
+// persistent: the convolution as a mainloop in the frame of products. One block per multiprocessor goes from tile to tile.
 //
 //   producer   | windows and filters of tile 0 | of tile 1 ...
 //   consumers        | multiply 0 | epilogue, store 0 | multiply 1 ...
 //
-// In wgmma loads wait for products and stores for both. Here a warpgroup of its own fills a ring of stages, also with those of
-// the next tile while the last one is stored, in whole rows, by the tensor memory accelerator. Scale, bias, residual and
-// activation are done to the sums on their way. With tiles of 128 x 128 the two consumers have one each, and take turns: one
-// multiplies while the other stores. Where tiles are few, two blocks divide the depth of one. Floats are rounded to TF32 as
-// they are loaded.
+// In wgmma loads wait for products, and stores wait for both. Here a separate warpgroup fills a ring of stages. It loads
+// the next tile's stages while the last tile is stored. The tensor memory accelerator stores whole rows. Scale, bias,
+// residual and activation apply to the sums before. With tiles of 128 x 128 the two consumers have one tile each and take
+// turns: one multiplies while the other stores. If there are few tiles, two blocks divide the depth of a tile. Loads round
+// floats to TF32.
 //
-// Needs what wgmma needs, of float too, and an output, and a residual, whose pixels lie at one stride. What limits it: the
-// tensor cores; of few channels, memory and the epilogue.
+// Has the needs of wgmma, but takes float too. All pixels of the output must lie at one stride, and so those of a
+// residual. What limits it: the tensor cores; with few channels, memory and the epilogue.
 
 #pragma once
 
@@ -28,10 +28,10 @@
 #include <stdexcept>
 #include <type_traits>
 
-/// The convolution in the frame of products: pixels are rows, channels columns.
+/// The convolution in the frame of products. Rows are pixels, and columns are channels.
 namespace heddle::kernels::conv {
 
-/// Beside what frame::epilogue has: bias and residual.
+/// What the epilogue has beside the bias and the residual, which frame::epilogue has.
 template <class Out, class Activation = matmul_activation>
 struct channel_activation {
     Activation activation{};
@@ -69,7 +69,7 @@ __device__ float short_activation(const channel_epilogue<Out>& e, float x) {
     return ptx::max_nan(x, e.activation.activation == matmul_activation::relu ? 0 : -frame::infinity);
 }
 
-/// The activation of a thread's part of a chunk.
+/// Applies the activation to a thread's values of a chunk.
 template <class Out>
 __device__ void activate(const channel_product<Out, matmul_activation>& p, int, int,
                          float (&values)[frame::chunk_sums]) {
@@ -79,7 +79,7 @@ __device__ void activate(const channel_product<Out, matmul_activation>& p, int, 
     });
 }
 
-/// The same of a user's function: it is not called outside of the output.
+/// The same with a user's function, which is not called outside of the output.
 template <class Out, class Function>
 __device__ void activate(const channel_product<Out, element_function<Function>>& p, int row, int col,
                          float (&values)[frame::chunk_sums]) {
@@ -92,8 +92,8 @@ __device__ void activate(const channel_product<Out, element_function<Function>>&
                           [&](int i, int, int c) { values[i] = function(values[i], places[i % 4 / 2], c); });
 }
 
-/// What becomes of a thread's part of a chunk, at (row, col) of the output (frame::apply_epilogue). `biases` are the chunk's;
-/// `addend` has what the output was, if beta is not 0, else the residual, where there is one.
+/// Applies the epilogue to a thread's values of the chunk at (row, col) of the output (frame::apply_epilogue). `biases` are
+/// those of the chunk. `addend` is the output if beta is not 0, else the residual if there is one.
 template <class Out, class Activation>
 __device__ void apply_epilogue(const channel_product<Out, Activation>& p, int row, int col,
                                const float* biases, const float (&)[2],
@@ -110,13 +110,13 @@ __device__ void apply_epilogue(const channel_product<Out, Activation>& p, int ro
     for (int i = 0; i < frame::chunk_sums; i += 4)
 #pragma unroll
         for (int side = 0; side < 2; ++side) {
-            const int of_chunk = i / 4 * 8 + frame::col_of_thread() + side;
-            const float scale = a.scale != nullptr && col + of_chunk < p.n
-                                    ? static_cast<float>(a.scale[(col + of_chunk) * a.scale_stride])
+            const int chunk_col = i / 4 * 8 + frame::col_of_thread() + side;
+            const float scale = a.scale != nullptr && col + chunk_col < p.n
+                                    ? static_cast<float>(a.scale[(col + chunk_col) * a.scale_stride])
                                     : 1;
 #pragma unroll
             for (int half = 0; half < 4; half += 2)
-                values[i + half + side] = fmaf(scale, values[i + half + side], biases[of_chunk]);
+                values[i + half + side] = fmaf(scale, values[i + half + side], biases[chunk_col]);
         }
     const auto add_residual = [&] {
         if (e.residual == nullptr) return;
@@ -134,12 +134,12 @@ struct window_product : frame::product_with_residual<Out, channel_activation<Out
     window_steps steps;
 };
 
-/// Windows are rows of A, filters columns of B.
+/// The mainloop whose rows of A are windows and whose columns of B are filters.
 template <class In, class Tile>
 struct window_mainloop : frame::wgmma_mainloop<In, Tile> {
     using base = frame::wgmma_mainloop<In, Tile>;
     using base::base;
-    static constexpr int producer_registers = Tile::take_turns ? 40 : 56;  // where windows lie
+    static constexpr int producer_registers = Tile::take_turns ? 40 : 56;  // more to locate windows
     using typename base::storage;
     using a_tile = base::template a_tile<true>;
     using b_tile = base::template b_tile<true>;
@@ -189,11 +189,11 @@ window_product<Out, Activation> product_for(const arguments<In, Out, Activation>
                                         .beta = a.beta,
                                         .epilogue = channel_epilogue_of(a.epilogue, residual_stride)}},
                                       window_steps(a, Tile::m, Tile::n)};
-    // Stores are of 16 bytes, also where the output ends within them.
-    constexpr std::int64_t of_packet = 16 / sizeof(Out);
+    // Stores have 16 bytes, and may reach past the end of the output.
+    constexpr std::int64_t per_packet = 16 / sizeof(Out);
     if (has_boxes(layout_of(a.output))) {
         p.c = map_of(a.output.data, stride);
-        p.c_map_cols = a.output.channels % of_packet == 0 ? std::numeric_limits<int>::max() : p.n;
+        p.c_map_cols = a.output.channels % per_packet == 0 ? std::numeric_limits<int>::max() : p.n;
     }
     p.has_residual_map = residual.data != nullptr && has_boxes(layout_of(residual));
     if (p.has_residual_map) p.residual = map_of(residual.data, residual_stride);
@@ -203,14 +203,14 @@ window_product<Out, Activation> product_for(const arguments<In, Out, Activation>
 template <std::size_t row>
 using window_tile = frame::wgmma_tile<persistent_kernels, row>;
 
-/// Whether what launches with a user's function is compiled for the current device.
+/// Whether the kernels with a user's function are compiled for the current device.
 template <class In, class Out, class Activation>
 bool has_persistent_kernel() {
     static_assert(persistent_kernels[0].takes_function);
     return frame::is_compiled<window_kernel_of<In, Out, window_tile<0>, Activation>>();
 }
 
-/// The plan's row, of those that are compiled for these types, or with a function.
+/// Launches the plan's row, one of those that are compiled for these types and, if there is one, for a function.
 template <class In, class Out, class Activation>
 void launch_persistent(const plan& plan, const arguments<In, Out, Activation>& a, cudaStream_t stream) {
     constexpr bool has_function = !std::is_same_v<Activation, matmul_activation>;

@@ -1,4 +1,4 @@
-// register_tiled: 16 x 8 sums in a thread's registers; the next windows and filters are copied while these are multiplied.
+// register_tiled: a thread has up to 16 x 8 sums in registers. The next windows and filters are copied meanwhile.
 //
 //   a step: 32 of the depth R S C               a thread, for each k
 //
@@ -6,10 +6,10 @@
 //   k+1 | 128 windows | 128 filters |                             +---  16 x 8 FMAs
 //   ...                                          8 of filters  ---+
 //
-// In tiled a thread reads 8 elements from shared memory for 16 products, here 24 for 128, before it needs them. Windows and
-// filters lie along k in memory, and are transposed on their way: cp.async copies words, and where channels come in fours, one
-// look at the image serves four. In small tiles several sets of warps share out a step along k, and add up their sums in one
-// order. Needs compute capability 8.0. Any address. What limits it: FMA units, and reads of fragments.
+// In tiled a thread reads 8 elements from shared memory for 16 products. Here it reads 24 for 128 products, and early.
+// Windows and filters lie along k in memory; cp.async copies words, which transposes them. If channels come in fours, one
+// bounds test serves four words. In small tiles several sets of warps divide a step along k, and add up their sums in a
+// fixed order. Needs compute capability 8.0. Takes any address. What limits it: FMA units, and reads of fragments.
 
 #include "kernels/conv/kernels.hpp"
 #include "kernels/conv/launch.hpp"
@@ -29,18 +29,18 @@ namespace {
 
 template <const auto& kernels, std::size_t kernel>
 struct float_tile {
-    static constexpr register_kernel of = kernels[kernel];
+    static constexpr register_kernel config = kernels[kernel];
     static constexpr int lanes_m = 4, lanes_n = 8;
-    static constexpr int thread_m = of.thread_m, thread_n = of.thread_n;
+    static constexpr int thread_m = config.thread_m, thread_n = config.thread_n;
     static constexpr int warp_m = lanes_m * thread_m, warp_n = lanes_n * thread_n;
-    static constexpr int warps_n = of.warps_n;
-    static constexpr int m = of.tile().m, n = of.tile().n;
-    static constexpr int slices = of.slices;  ///< of a step along k, each of other warps
-    static constexpr int slice_warps = of.warps_m * warps_n;
+    static constexpr int warps_n = config.warps_n;
+    static constexpr int m = config.tile().m, n = config.tile().n;
+    static constexpr int slices = config.slices;  ///< of a step along k, each for other warps
+    static constexpr int slice_warps = config.warps_m * warps_n;
     static constexpr int threads = slices * slice_warps * 32;
-    static constexpr int stages = of.stages;
-    static constexpr int blocks = of.blocks;
-    static constexpr int k = mma_row_bytes / 4, part_k = 8;  ///< of a step, and of what the loop multiplies
+    static constexpr int stages = config.stages;
+    static constexpr int blocks = config.blocks;
+    static constexpr int k = mma_row_bytes / 4, part_k = 8;  ///< of a step, and of a part of the loop
     static constexpr int pitch = m + n + 4;                  ///< from one k of a stage to the next
     static constexpr int stage_size = k * pitch;
     static constexpr int sums_pitch = n + 4;
@@ -48,12 +48,12 @@ struct float_tile {
     static constexpr int places_bytes = m * 16;
     static constexpr int shared_bytes = places_bytes + 4 * std::max(stages * stage_size, m* sums_pitch);
 
-    /// Term `at` of a row of a stage, of windows or, after these, of filters. Words that a warp copies at once, of four rows and
-    /// all packets along k, lie in different banks.
+    /// The place of term `at` of row `row` of a stage; windows come first, then filters. A warp copies words of four rows and
+    /// all packets along k at once, which lie in different banks.
     static __device__ int place(int row, int at) { return at * pitch + (row ^ (at / part_k * 4)); }
 };
 
-/// Puts a thread's sums into those of the tile, from the first of its warp on.
+/// Stores a thread's sums to those of the tile, or adds them there; `to` is the first sum of its warp.
 template <class tile>
 __device__ void put_sums(const float (&sums)[tile::thread_m][tile::thread_n], float* to, int lane,
                          bool adds) {
@@ -72,7 +72,7 @@ __device__ void put_sums(const float (&sums)[tile::thread_m][tile::thread_n], fl
         }
 }
 
-/// Neighbouring terms of a row, so many at once, lie in one tap.
+/// A thread copies `terms` neighbouring terms of a row at once, which lie in one tap.
 template <class tile, int terms>
 __global__ void __launch_bounds__(tile::threads, terms == 1 ? 2 : tile::blocks)
     register_tiled(const __grid_constant__ arguments<float, float> a, const __grid_constant__ step_geometry g,
@@ -108,7 +108,7 @@ __global__ void __launch_bounds__(tile::threads, terms == 1 ? 2 : tile::blocks)
         ptx::cp_async_commit_group();
     }
 
-    // compute: the fragments of the next k are read before those of this one are multiplied
+    // compute; fragments of the next k are read before those of this k are multiplied
     const int all_warps = __shfl_sync(~0u, thread / 32, 0), slice = all_warps / tile::slice_warps,
               warp = all_warps % tile::slice_warps;
     const int warp_row = warp / tile::warps_n * tile::warp_m, warp_col = warp % tile::warps_n * tile::warp_n;
@@ -119,8 +119,8 @@ __global__ void __launch_bounds__(tile::threads, terms == 1 ? 2 : tile::blocks)
 #pragma unroll 1
     for (int step = 0; step < g.steps; ++step) {
         ptx::cp_async_wait_group<tile::stages - 2>();
-        ptx::
-            sync_threads();  // this step has arrived for all, and all are done with the one that is overwritten next
+        // Now this step has arrived for all, and all are done with the stage that is overwritten next.
+        ptx::sync_threads();
         if (step + tile::stages - 1 < g.steps) copy(stage == 0 ? tile::stages - 1 : stage - 1);
         ptx::cp_async_commit_group();
         const int parts = step + 1 == g.steps ? g.last_parts : tile::k / tile::part_k;
@@ -144,7 +144,7 @@ __global__ void __launch_bounds__(tile::threads, terms == 1 ? 2 : tile::blocks)
         stage = stage + 1 == tile::stages ? 0 : stage + 1;
     }
 
-    // store: one slice after the other adds its sums
+    // store; slices add their sums one after another
     ptx::sync_threads();  // all have read the last stage
     auto* const places = reinterpret_cast<output_place*>(storage);
     for (int i = thread; i < tile::m; i += tile::threads)

@@ -1,12 +1,12 @@
-// tiled: a block computes 64 pixels x 64 channels of the output, from windows and filters that it puts into shared memory.
+// tiled: a block computes 64 pixels x 64 channels of the output from windows and filters in shared memory.
 //
 //   16 of the depth R S C:   input  64 pixels   [j][i]        thread (x, y) of 16 x 16 -> pixels 4y .. 4y+3,
 //                            filters 64 outputs [j][k]                                    channels 4x .. 4x+3
 //
-// Windows are laid out as columns of a matrix (im2col) where they are used, never in global memory: an element that is loaded
-// serves 64 sums, and from shared memory two loads of four serve sixteen. What limits it: the FMA units, the loads that nothing
-// hides, and the places in a row that are worked out for each of them. A tile lies in one group: few outputs in a group leave
-// most of it empty. Any shape, any address.
+// Windows become columns of a matrix (im2col) only in shared memory, never in global memory. A loaded element contributes
+// to 64 sums. From shared memory, two loads of four elements serve sixteen products. What limits it: the FMA units, loads
+// that nothing hides, and the address of each of them. A tile lies in one group, so few outputs in a group leave most of
+// it empty. Takes any shape and address.
 
 #include "kernels/conv/plan/predict.hpp"
 #include "kernels/conv/tiled.cuh"

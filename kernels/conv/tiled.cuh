@@ -24,22 +24,22 @@ struct tiled_tile {
     static_assert(pixels == outputs);
 };
 
-/// Transposed: a thread reads neighbouring pixels, and neighbouring outputs, at once.
+/// Terms are transposed, so that a thread reads neighbouring pixels, or neighbouring outputs, at once.
 struct alignas(16) tiled_stage {
     float input[tiled_tile::depth][tiled_tile::pitch];
     float filters[tiled_tile::depth][tiled_tile::pitch];
 };
 
-/// Tiles of the output, those of one row of them first, so that blocks that run together share windows.
+/// The tiles of the output. Those of the same pixels are neighbours, so that blocks that run together share windows.
 struct tiled_counts {
-    std::int64_t down, of_a_group, groups;
+    std::int64_t down, group_tiles, groups;
 
     __host__ __device__ tiled_counts(std::int64_t pixels, std::int64_t outputs_of_a_group,
                                      std::int64_t group_count)
         : down((pixels - 1) / tiled_tile::pixels + 1),
-          of_a_group((outputs_of_a_group - 1) / tiled_tile::outputs + 1),
+          group_tiles((outputs_of_a_group - 1) / tiled_tile::outputs + 1),
           groups(group_count) {}
-    __host__ __device__ std::int64_t all() const { return down * groups * of_a_group; }
+    __host__ __device__ std::int64_t all() const { return down * groups * group_tiles; }
 };
 
 __device__ inline void add_products(float (&sums)[tiled_tile::side][tiled_tile::side],
@@ -68,15 +68,15 @@ __global__ void __launch_bounds__(tiled_tile::threads)
     const tiled_counts tiles(g.pixels, g.outputs_of_a_group, a.geometry.groups);
 
     for (std::int64_t t = blockIdx.x; t < tiles.all(); t += gridDim.x) {
-        const std::int64_t row = t / (tiles.groups * tiles.of_a_group),
-                           across = t - row * tiles.groups * tiles.of_a_group;
-        const std::int64_t group = across / tiles.of_a_group;
+        const std::int64_t row = t / (tiles.groups * tiles.group_tiles),
+                           across = t - row * tiles.groups * tiles.group_tiles;
+        const std::int64_t group = across / tiles.group_tiles;
         const std::int64_t first_pixel = row * tiled_tile::pixels;
         const std::int64_t first_output =
-            group * g.outputs_of_a_group + (across - group * tiles.of_a_group) * tiled_tile::outputs;
+            group * g.outputs_of_a_group + (across - group * tiles.group_tiles) * tiled_tile::outputs;
         const std::int64_t last_output = (group + 1) * g.outputs_of_a_group - 1;
 
-        // Past the edges the last line is loaded again. Its sums are not stored.
+        // Past the edges the last line is loaded again; its sums are not stored.
         window<In> windows[tiled_tile::loads];
         const In* filters[tiled_tile::loads];
 #pragma unroll
@@ -90,7 +90,7 @@ __global__ void __launch_bounds__(tiled_tile::threads)
         for (std::int64_t first = 0; first < g.depth; first += tiled_tile::depth) {
             const bool is_inside = first + column < g.depth;
             const tap_place at = g.place_of_tap(first + column);
-            ptx::sync_threads();  // all have read the stage before
+            ptx::sync_threads();  // all have read the previous stage
 #pragma unroll
             for (int i = 0; i < tiled_tile::loads; ++i) {
                 const int to = line + i * tiled_tile::lines;

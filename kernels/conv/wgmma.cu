@@ -1,14 +1,14 @@
-// wgmma: a warpgroup multiplies windows by filters straight from shared memory, which one thread has filled.
+// wgmma: a warpgroup multiplies windows by filters from shared memory, which one thread fills.
 //
 //   | tap and 64 channels: 128 windows, 128 filters | multiply 128 x 128 x 64 | the next ...
 //
-// mma_sync spends most of its instructions on where an element of a window lies, and whether it lies in the padding. Here the
-// tensor memory accelerator knows: its map has the images, their padding, the strides of the windows and how many to read
-// (im2col mode). One instruction reads a tap of 128 windows, from row to row and from image to image, and zeros for the padding.
+// mma_sync spends most instructions on finding elements of windows and testing for padding. Here the tensor memory
+// accelerator does this in im2col mode. Its map has the images, their padding, the strides of the windows and how many to
+// read. One instruction reads a tap of 128 windows, across rows and images, with zeros for the padding.
 //
-// Needs channels at multiples of 16 bytes, windows that step by 8 at most and reach 255 pixels; of groups, a multiple of 64
-// channels and of 128 outputs in each. What limits it: loading and multiplying take turns, and only the other blocks of the
-// multiprocessor fill the gaps; sums are stored one by one.
+// Needs channels at multiples of 16 bytes, and windows with steps of at most 8 that reach at most 255 pixels. With several
+// groups, each needs a multiple of 64 channels and of 128 outputs. What limits it: loading and multiplying alternate, and
+// only other blocks of the multiprocessor fill the gaps. Sums are stored one by one.
 
 #include "kernels/conv/epilogue.cuh"
 #include "kernels/conv/geometry.cuh"
@@ -65,15 +65,15 @@ __global__ void __launch_bounds__(warpgroup_threads)
         }
         ptx::wait(&shared.full, step % 2);
 
-        const std::uint64_t of_b = b_tile::descriptor(shared.b, 0);
+        const std::uint64_t b_descriptor = b_tile::descriptor(shared.b, 0);
         ptx::wgmma_fence();
 #pragma unroll
         for (int part = 0; part < tile::parts; ++part) {
-            const std::uint64_t of_a = a_tile::descriptor(shared.a, part * warpgroup_m);
+            const std::uint64_t a_descriptor = a_tile::descriptor(shared.a, part * warpgroup_m);
 #pragma unroll
             for (int i = 0; i < a_tile::depth / a_tile::step; ++i)
-                ptx::wgmma<In, tile::n, true, true>(sums[part], of_a + i * a_tile::advance,
-                                                    of_b + i * b_tile::advance, step > 0 || i > 0);
+                ptx::wgmma<In, tile::n, true, true>(sums[part], a_descriptor + i * a_tile::advance,
+                                                    b_descriptor + i * b_tile::advance, step > 0 || i > 0);
         }
         ptx::wgmma_commit();
         ptx::wgmma_wait<0>();
@@ -81,7 +81,7 @@ __global__ void __launch_bounds__(warpgroup_threads)
     }
 
 #pragma unroll
-    for (auto& of_part : sums) ptx::wgmma_results(of_part);
+    for (auto& part_sums : sums) ptx::wgmma_results(part_sums);
 
 #pragma unroll
     for (int part = 0; part < tile::parts; ++part)

@@ -10,18 +10,18 @@
 #include <cstdint>
 #include <type_traits>
 
-/// Tiles of windows and of filters, which the tensor memory accelerator puts into shared memory as operands of wgmma.
+/// Tiles of windows and of filters as operands of wgmma, which the tensor memory accelerator loads into shared memory.
 namespace heddle::kernels::conv {
 
-/// Floats are rounded to TF32 on their way, where wgmma itself would cut off.
+/// Loads round floats to TF32; wgmma itself would truncate them.
 template <class In>
 inline constexpr CUtensorMapDataType operand_map_type =
     std::is_same_v<In, float> ? CU_TENSOR_MAP_DATA_TYPE_TFLOAT32 : tensor_map_type<In>;
 
-/// A convolution whose windows a map describes. A step along k is one tap, and 128 bytes of the group's channels.
+/// A convolution whose windows a tensor map describes. A step along k is one tap, and 128 bytes of the group's channels.
 struct window_steps {
-    CUtensorMap windows;                ///< or the pixels, where each is a window of its own
-    CUtensorMap filters;                ///< boxes of channels by outputs, a tap each
+    CUtensorMap windows;                ///< or pixels, if each pixel is a window
+    CUtensorMap filters;                ///< boxes of channels by outputs, one tap each
     wide_division by_height, by_width;  ///< of the output
     wide_division by_taps, by_packets;  ///< taps in a row of a filter; steps of a tap
     wide_division by_outputs;           ///< of a group
@@ -29,7 +29,7 @@ struct window_steps {
     bool are_pixels;
     int step_x, step_y, left, top, right_of_tap, down_of_tap;
 
-    /// Loads of a tile of `tile_m` pixels and `tile_n` outputs.
+    /// Prepares loads of tiles of `tile_m` pixels and `tile_n` outputs.
     template <class In, class Out, class Activation>
     __host__ window_steps(const arguments<In, Out, Activation>& a, int tile_m, int tile_n)
         : windows(windows_are_pixels(a)
@@ -58,7 +58,7 @@ struct window_steps {
         return narrow(f.height * f.width * steps_of_tap(f));
     }
 
-    /// By one thread: the windows of the pixels from `pixel` on, as a Tile.
+    /// One thread loads the windows of the pixels from `pixel` on, as a Tile.
     template <class Tile>
     __device__ void load_windows(unsigned char* to, int pixel, int output, int step,
                                  ptx::mbarrier* full) const {
@@ -75,7 +75,7 @@ struct window_steps {
                           r * down_of_tap, full);
     }
 
-    /// And the filters of the outputs from `output` on.
+    /// One thread loads the filters of the outputs from `output` on.
     template <class Tile>
     __device__ void load_filters(unsigned char* to, int output, int step, ptx::mbarrier* full) const {
         const int tap = quotient(step, by_packets);
@@ -90,7 +90,7 @@ struct window_steps {
     }
     static __device__ int product(int n, const wide_division& by) { return n * static_cast<int>(by.divisor); }
     template <class T>
-    static constexpr int step_of = static_cast<int>(step_channels(sizeof(T)));  ///< channels
+    static constexpr int step_of = static_cast<int>(step_channels(sizeof(T)));  ///< in channels
     template <class T>
     static std::int64_t steps_of_tap(const filter_view<T>& f) {
         return (f.channels - 1) / step_of<T> + 1;
@@ -105,7 +105,7 @@ struct window_steps {
         return f.width > 1 ? f.col_stride : f.height > 1 ? f.row_stride : 0;
     }
 
-    /// Filters of one tap meet all pixels one after the other, which lie as the rows of a matrix do.
+    /// Whether the filters have one tap that meets all pixels in order, and pixels lie like the rows of a matrix.
     template <class In, class Out, class Activation>
     static bool windows_are_pixels(const arguments<In, Out, Activation>& a) {
         const conv_geometry& g = a.geometry;

@@ -9,11 +9,11 @@
 
 #include <limits>
 
-/// Activations, computed as exactly as a result of type T needs them. docs/accuracy.md derives what is off.
+/// Activations, each as accurate as a result of type T needs it. docs/accuracy.md derives the errors.
 namespace heddle::kernels {
 
-/// n / d for d from 1 to 4. In float to little more than half an ulp, as the remainder is exact: a division
-/// without its branch for operands that are very large or small.
+/// n / d for d from 1 to 4, without the branch of a division for very large or small operands. In float the error is little
+/// more than half an ulp, as the remainder is exact.
 template <class T>
 __device__ compute_type<T> quotient(compute_type<T> n, compute_type<T> d) {
     if constexpr (sizeof(T) == 8) {
@@ -26,12 +26,12 @@ __device__ compute_type<T> quotient(compute_type<T> n, compute_type<T> d) {
     }
 }
 
-/// 1 / (1 + exp(-x)). exp of -|x| never overflows, and for x < 0 the form e / (1 + e) keeps the small results'
-/// relative accuracy. In float the rounding of 1 + e does not reach the result: the remainder is taken of
-/// q + q e, where n - q is exact as q is n / 2 to n.
+/// 1 / (1 + exp(-x)). exp(-|x|) never overflows. For x < 0 the form e / (1 + e) keeps the relative accuracy of small
+/// results. In float the rounding of 1 + e does not reach the result. The remainder is taken of q + q e, where n - q is
+/// exact because q lies between n / 2 and n.
 ///
-/// For 16 bits the hardware's reciprocal of 2^-16 + 2^-16 exp(-x) is far inside half a unit, and large enough to be
-/// a normal number wherever x times the result rounds to more than 0.
+/// For 16 bits the hardware's reciprocal of 2^-16 + 2^-16 exp(-x) is accurate far within half a unit. It is a normal number
+/// wherever x times the result rounds to more than 0.
 template <class T>
 __device__ compute_type<T> logistic(compute_type<T> x) {
     if constexpr (sizeof(T) == 2) {
@@ -64,7 +64,7 @@ struct value_and_slope {
     C value, slope;
 };
 
-/// Both of the above, with one division.
+/// logistic() and logistic_slope() of x, with one division.
 template <class T>
 __device__ value_and_slope<compute_type<T>> logistic_with_slope(compute_type<T> x) {
     using compute = compute_type<T>;
@@ -74,15 +74,15 @@ __device__ value_and_slope<compute_type<T>> logistic_with_slope(compute_type<T> 
     return {x < 0 ? smaller : larger, smaller * larger};
 }
 
-/// tanh as exactly as 16 bits need it, within 2^-16: 1 - 2 / (1 + exp(2 x)), but near 0, where that cancels, the
-/// first terms of its series.
+/// tanh as accurate as 16 bits need it, within 2^-16. It is 1 - 2 / (1 + exp(2 x)). Near 0, where that cancels, it is the
+/// first terms of the series.
 __device__ inline float hyperbolic_tangent(float x) {
     constexpr float series_end = 0x1p-4f;
     if (::fabs(x) < series_end) return fmaf(x * x * (-1.0f / 3), x, x);
     return fmaf(-2, ptx::reciprocal(1 + ptx::exponential2(2 * log2_e * x)), 1);
 }
 
-/// x * weight, where a weight of 0 wins over an infinite x.
+/// x * weight, but 0 if the weight is 0, even for an infinite x.
 template <class C>
 __device__ C weighted(C x, C weight) {
     return weight == 0 ? weight : x * weight;
@@ -116,8 +116,8 @@ __device__ compute_type<T> gelu_of(compute_type<T> x) {
 
 inline constexpr float lowest_float = std::numeric_limits<float>::lowest();
 
-/// For 16 bits x * logistic(u(x)) in fewer instructions: the exponent as a polynomial of x, and in place of a comparison a factor
-/// that is finite where the weight is 0.
+/// For 16 bits x * logistic(u(x)) takes fewer instructions here: the exponent is a polynomial of x. A clamp of x replaces
+/// the comparison in weighted(): x is finite where the weight is 0.
 template <class T>
 __device__ compute_type<T> gelu_tanh_of(compute_type<T> x) {
     using argument = gelu_argument<compute_type<T>>;

@@ -4,8 +4,7 @@
 
 namespace heddle::kernels {
 
-/// The pixel, 0..size-1, that stands at index i of a line of `size` pixels; -1: none, but the border's
-/// constant.
+/// The pixel, 0..size-1, that index i of a line of `size` pixels refers to; -1 where that is the border's constant.
 template <class Index>
 __host__ __device__ constexpr Index source_index(Index i, Index size, border kind) {
     if (i >= 0 && i < size) return i;
@@ -31,7 +30,8 @@ __host__ __device__ constexpr Index source_index(Index i, Index size, border kin
     return -1;
 }
 
-/// The same without divisions, for an index that lies not far outside of the line, counted in its sizes.
+/// The same without divisions. The number of steps grows with the distance of i from the line, counted in sizes of the
+/// line.
 template <class Index>
 __device__ Index nearby_source_index(Index i, Index size, border kind) {
     while (i < 0 || i >= size) {

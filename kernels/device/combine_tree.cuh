@@ -4,8 +4,8 @@
 
 namespace heddle::kernels {
 
-/// Combines the values of an array, a power of two of them, neighbours first: those of one register, where they are
-/// 16 bits wide.
+/// Combines the values of an array, whose size is a power of two. Neighbours are combined first: values of 16 bits share a
+/// register with their neighbour.
 template <class Value, int size, class Operation>
 __device__ Value combine_tree(Value (&values)[size], Operation operation) {
     static_assert(size > 0 && (size & (size - 1)) == 0);

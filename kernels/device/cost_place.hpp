@@ -7,7 +7,7 @@
 
 namespace heddle::kernels {
 
-/// The place of a row in a table of costs, by its name. All cards have it at the same place. A name that the table lacks does not
+/// The place of the row with a given name in a table of costs, the same for all cards. A name that the table lacks does not
 /// compile.
 template <const auto& costs>
 struct cost_place {

@@ -6,7 +6,7 @@
 
 namespace heddle::kernels {
 
-/// A line of elements, cut where packets of `width` elements begin in memory: its first and its last piece may have less.
+/// A line of elements, cut where aligned packets of `width` elements begin. Its first and last piece may be shorter.
 ///
 ///   line:   . x x x | x x x x | x x . .       width 4, shift 1: piece p has elements 4 p - 1 .. 4 p + 2
 template <class Out, int width, class Index = int>
@@ -15,11 +15,11 @@ struct cut_line {
     Out* data;
     Index length;
 
-    /// Where piece p begins.
+    /// The element where piece p begins; it may lie before the line.
     __device__ Index begin_of(Index p) const {
         return p * width - static_cast<Index>(reinterpret_cast<std::uintptr_t>(data) / sizeof(Out) % width);
     }
-    /// Element e of the piece that begins at `at`, which may lie before the line, is one of the line.
+    /// Whether element e of the piece that begins at `at` belongs to the line.
     __device__ bool has(Index at, int e) const { return at + e >= 0 && at + e < length; }
     __device__ bool has_all(Index at) const { return at >= 0 && at + width <= length; }
 

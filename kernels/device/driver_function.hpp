@@ -8,7 +8,7 @@
 
 namespace heddle::kernels {
 
-/// A function of the driver, as it was in this version of CUDA, by way of the runtime: heddle does not link the driver.
+/// A function of the driver as of this CUDA version. The runtime looks it up: heddle does not link the driver.
 /// @throws unsupported  the driver does not have it
 template <class Function>
 Function* driver_function(const char* name, unsigned version) {

@@ -7,18 +7,18 @@
 
 namespace heddle::kernels {
 
-/// Whether a kernel may begin before the one before it has ended: only where its wait for that one
-/// (ptx/grid_dependency.cuh) is compiled, as clusters are.
+/// Whether a kernel may begin before the previous one has ended. It may only where its wait for that kernel
+/// (ptx/grid_dependency.cuh) is compiled in, as for clusters.
 inline bool waits_for_grids(const device_traits& device) {
     return has_clusters(device.compute_capability_major, device.compute_capability_minor);
 }
 
-/// Shared memory that CUDA keeps for itself, for each resident block.
+/// Shared memory that CUDA reserves for each resident block.
 inline constexpr std::int64_t shared_bytes_reserved = 1024;
 
-/// Shared memory of a block, as much as it takes that a multiprocessor holds `blocks` of them and no more. Blocks that begin
-/// early fill what room there is beside the kernel before them: where it is for more than were planned for, some
-/// multiprocessors get those, and others too few. 0 where none begins early.
+/// The least shared memory of a block with which a multiprocessor holds at most `blocks` of them. Blocks that begin early
+/// fill the room beside the previous kernel. Where that room holds more blocks than planned, some multiprocessors get
+/// those, and others get too few. 0 where no block begins early.
 inline std::int64_t shared_bytes_of_one_of(std::int64_t blocks, const device_traits& device) {
     constexpr std::int64_t granularity = 128;
     if (!waits_for_grids(device)) return 0;

@@ -2,11 +2,11 @@
 
 #include "kernels/device/vector.cuh"
 
-/// What kernels of FFMA share whose threads have fragments: some rows and columns of a warp's tile, in groups of four.
+/// Fragments of the kernels that use FFMA: each thread has some rows and columns of a warp's tile, in groups of four.
 namespace heddle::kernels {
 
-/// A warp's lanes lie 4 x 8, or 8 x 4, over its tile. Lanes that differ in bit 0 share a place of the eight, and in bit 1 one
-/// of the four: so a half-warp's 16-byte reads of shared memory go in one pass.
+/// A warp's lanes lie 4 x 8, or 8 x 4, over its tile. Lanes that differ in bit 0 have the same place of the eight. Lanes
+/// that differ in bit 1 have the same place of the four. So 16-byte reads of shared memory by a half-warp take one pass.
 __device__ inline int lane_of_four(int lane) {
     return (lane & 1) | (lane >> 3 & 2);
 }
@@ -14,8 +14,8 @@ __device__ inline int lane_of_eight(int lane) {
     return lane >> 1 & 7;
 }
 
-/// Element i of a thread along m (n), in elements from the start of the warp's tile: in groups of four, which one read
-/// fetches.
+/// The place of a thread's element i along m (or n), in elements from the start of the warp's tile. One read fetches a
+/// group of four elements.
 template <int lanes>
 __device__ constexpr int position(int lane, int i) {
     return lane * 4 + i % 4 + i / 4 * (4 * lanes);
@@ -31,8 +31,8 @@ __device__ void load_fragment(float (&fragment)[count], const float* row, int la
     }
 }
 
-/// Adds the products of one k, along a row and back along the next: an element of A is left for a row, one of B where it turns
-/// (matmul/pipelined.cu: why).
+/// Adds the products of one k, along one row and back along the next. Consecutive FFMAs so share an element: of A within a
+/// row, of B at the turn (matmul/pipelined.cu says why).
 template <int rows, int cols>
 __device__ void multiply(float (&sums)[rows][cols], const float (&a)[rows], const float (&b)[cols]) {
 #pragma unroll
@@ -44,8 +44,8 @@ __device__ void multiply(float (&sums)[rows][cols], const float (&a)[rows], cons
         }
 }
 
-/// How sums are kept in memory: neighbours in each other's place. A packet is stored from four registers in a row. So
-/// those of even columns get odd numbers, the opposite of B's, and no FFMA takes both from one bank of registers.
+/// Swaps neighbours, as sums are kept in memory. A packet is stored from four consecutive registers. So sums of even
+/// columns get odd register numbers, the opposite of B's. No FFMA then takes both from one register bank.
 __device__ inline vector<float, 4> swapped(const vector<float, 4>& p) {
     return {p[1], p[0], p[3], p[2]};
 }

@@ -8,7 +8,7 @@
 
 namespace heddle::kernels {
 
-/// Division of numbers below `end`: by a multiplication where they allow it, and else by a division of 64 bits.
+/// Division of numbers below `end`: by a multiplication where the numbers allow it, else by a 64-bit division.
 struct index_division {
     std::int64_t divisor;
     bool is_quick;

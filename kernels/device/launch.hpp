@@ -12,7 +12,7 @@
 
 namespace heddle::kernels {
 
-/// How large a grid is in blocks, or a block in threads.
+/// The extents of a grid in blocks, or of a block in threads.
 struct launch_extents {
     std::int64_t x;
     std::int64_t y = 1;
@@ -22,20 +22,20 @@ struct launch_extents {
 struct launch_config {
     launch_extents blocks;
     launch_extents threads;
-    /// Dynamic shared memory of a block.
+    /// Dynamic shared memory of a block, in bytes.
     std::size_t shared_bytes = 0;
-    /// Dynamic shared memory that the kernel may ask for, stated where it may be more than the 48 KB, less static memory, that
-    /// CUDA gives every kernel. The limit belongs to the kernel on a device, not to the launch: all launches of a kernel state the
-    /// same, so that none lowers it under another thread's.
+    /// The most dynamic shared memory that the kernel ever asks for, in bytes. It is stated where that may exceed the 48 KB,
+    /// less static memory, that every kernel has. CUDA keeps this limit per kernel and device. So all launches of a kernel
+    /// state the same limit, and none lowers it under another thread's launch.
     std::size_t shared_limit = 0;
     cudaStream_t stream = nullptr;
-    /// Blocks of a cluster, which lie along x. Above 1 only on devices that have clusters (clusters.hpp); above 8, which all
-    /// such devices run, the runtime is asked to allow it.
+    /// Blocks of a cluster, along x. More than 1 needs a device with clusters (clusters.hpp). All such devices run 8; for more,
+    /// launch() asks the runtime to allow it.
     std::int64_t cluster = 1;
-    /// The kernel begins, up to its wait (ptx/grid_dependency.cuh), while the one before still runs. Only on devices where it
-    /// waits (early_launch.hpp).
+    /// Whether the kernel may begin while the previous one still runs; it runs up to its wait (ptx/grid_dependency.cuh). Only
+    /// on devices where it waits (early_launch.hpp).
     bool begins_early = false;
-    /// What an error names.
+    /// The place in the source that an error names.
     std::source_location where = std::source_location::current();
 };
 
@@ -63,7 +63,7 @@ void launch(const launch_config& config, void (*kernel)(Parameters...),
         attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
         attribute.val.programmaticStreamSerializationAllowed = 1;
     }
-    if (config.cluster != 1) {  // a cluster of one costs time as well
+    if (config.cluster != 1) {  // even a cluster of one block costs time
         cudaLaunchAttribute& attribute = attributes[launch.numAttrs++];
         attribute.id = cudaLaunchAttributeClusterDimension;
         attribute.val.clusterDim = {narrow(config.cluster), 1, 1};

@@ -6,50 +6,50 @@
 #include <cstdint>
 #include <initializer_list>
 
-/// What rungs ask of how operands lie in memory. Pure.
+/// Properties of how operands lie in memory, by which rungs are chosen. Pure.
 namespace heddle::kernels {
 
-/// What the widest loads and stores take at once, in bytes.
+/// The bytes of the widest load or store.
 inline constexpr std::int64_t packet_bytes = 16;
 
-/// Whether so many elements are whole packets.
+/// Whether this many elements make up whole packets.
 constexpr bool are_packets(std::int64_t elements, std::int64_t element_bytes) {
     return elements % packet_bytes * element_bytes % packet_bytes == 0;
 }
 
-/// How many elements after the last packet's begin the first element lies.
+/// The number of elements between the start of a packet and the first element.
 constexpr int elements_after_packet(const auto& layout) {
     return static_cast<int>(layout.offset % packet_bytes / layout.element_bytes);
 }
 
-/// Whether packets make up each row: all begin at multiples of 16 bytes, and are as long as one. A single row has no stride.
+/// Whether each row begins at a multiple of 16 bytes and consists of whole packets. A single row has no stride.
 constexpr bool has_rows_of_packets(const matrix_layout& m) {
     return m.offset % packet_bytes == 0 && are_packets(m.cols, m.element_bytes) &&
            (m.rows <= 1 || are_packets(m.row_stride, m.element_bytes));
 }
 
-/// The common_alignment() of the steps from one row to the next and from one image to the next, in a batch's layout.
+/// The common_alignment(), in bytes, of the steps between rows and between images of a batch.
 constexpr int alignment_of_steps(const auto& images) {
     return common_alignment(images.height > 1 ? images.row_stride * images.element_bytes : 0,
                             images.count > 1 ? images.image_stride * images.element_bytes : 0);
 }
 
-/// The common_alignment() of the places where its rows begin, counted from an element of them.
+/// The common_alignment(), in bytes, of the addresses of this element of each row.
 constexpr int alignment_of_rows(const auto& images, std::int64_t element = 0) {
     return common_alignment(images.offset + element * images.element_bytes, alignment_of_steps(images));
 }
 
-/// A dimension of one element has a stride that nothing uses. Of a view or a layout.
+/// Whether a view or a layout is row-major. The stride of a dimension of one element does not matter.
 constexpr bool is_row_major(const auto& m) {
     return m.rows <= 1 || m.cols <= 1 || m.col_stride <= m.row_stride;
 }
 
-/// Whether neighbours in memory are elements of one column, as in a column-major matrix.
+/// Whether neighbours in memory lie in one column, as in a column-major matrix.
 constexpr bool is_in_columns(const matrix_layout& m) {
     return m.rows > 1 && m.row_stride < m.col_stride;
 }
 
-/// What an operation on each row of matrices of one shape depends on.
+/// The facts that decide how an operation on each row runs. Its matrices all have one shape.
 struct row_facts {
     std::int64_t rows = 0;
     std::int64_t cols = 0;
@@ -58,8 +58,8 @@ struct row_facts {
     bool in_packets = true;  ///< has_rows_of_packets(), in all matrices; vectors begin at a packet
 };
 
-/// The facts of matrices, the first of which has the shape, and of vectors of an element a column. Those without elements are
-/// left out.
+/// The facts of matrices, the first of which gives the shape, and of vectors with one element per column. Empty ones do not
+/// count.
 constexpr row_facts facts_of_rows(std::initializer_list<matrix_layout> matrices,
                                   std::initializer_list<vector_layout> vectors = {}) {
     const matrix_layout& first = *matrices.begin();

@@ -5,7 +5,7 @@
 #include "kernels/device/ptx/min_max.cuh"
 #include "kernels/device/ptx/reciprocal.cuh"
 
-/// The normal distribution function P. docs/accuracy.md derives what is off.
+/// The normal distribution function P. docs/accuracy.md derives the errors.
 namespace heddle::kernels {
 
 __device__ inline double normal_cdf(double x) {
@@ -16,9 +16,9 @@ __device__ inline double normal_density(double x) {
     return 0.39894228040143267794 * ::exp(-0.5 * x * x);
 }
 
-/// P(-a) = t * ratio * power * scale for a = min(|x|, 15); beyond, results round to what they are at 15. power and
-/// scale make exp(-a^2 / 2), and t = 1 / (a + c) and the ratio make the rest, which is smooth. The scale is larger by
-/// 2^40 than that, and the ratio smaller: a denormal result is then rounded in its last product alone.
+/// P(-a) = t * ratio * power * scale for a = min(|x|, 15). Beyond 15, results round to the same as at 15. Power and scale
+/// make exp(-a^2 / 2). t = 1 / (a + c) and the ratio make the rest, which is smooth. The scale is too large by 2^40 and the
+/// ratio too small by as much. So only the last product rounds a denormal result.
 struct normal_tail {
     static constexpr int scale_exponent = 40;
     static constexpr float inverse_scale = 0x1p-40f;
@@ -28,16 +28,16 @@ struct normal_tail {
     /// max(x, 0) - a P(-a), which is x P(x).
     __device__ float x_times_cdf(float x) const { return fmaf(-(a * t * scale * power), ratio, fmaxf(x, 0)); }
 
-    /// P(-a) - a p(a), p being the density: the derivative of x P(x) at -a, and at a its difference from 1.
+    /// P(-a) - a p(a), where p is the density. That is the derivative of x P(x) at -a, and 1 minus its derivative at a.
     __device__ float slope() const {
         constexpr float density_at_zero = 0.398942280f * inverse_scale;
         return fmaf(-density_at_zero, a, t * ratio) * power * scale;
     }
 };
 
-/// A polynomial in w = a t, as the error of w hardly reaches the ratio near a = 0; it was fitted to a relative
-/// 2^-25.2 in float, and 2^-14.9 for 16 bits. The exponent is not rounded on its way to the float's exponential:
-/// s = a^2 + 2 k ln(2) is -2 r in terms of exponential_of_negative(), and its polynomial that one's.
+/// The ratio is a polynomial in w = a t, because the error of w hardly reaches the ratio near a = 0. It was fitted to a
+/// relative error of 2^-25.2 in float and 2^-14.9 for 16 bits. In float the exponent reaches the exponential unrounded: s =
+/// a^2 + 2 k ln(2) is -2 r of exponential_of_negative(). The polynomial in s is that function's polynomial in r.
 template <class T>
 __device__ normal_tail normal_tail_at(float x) {
     constexpr float unscale = normal_tail::inverse_scale;

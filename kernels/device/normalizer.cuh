@@ -7,40 +7,40 @@
 #include <limits>
 #include <type_traits>
 
-/// What softmax stands on, and what is computed from it.
+/// The normalizer of a softmax, and functions that compute with it.
 namespace heddle::kernels::normalizers {
 
 inline constexpr float infinity = std::numeric_limits<float>::infinity();
 inline constexpr float log2_e = 1.44269504f;
 
-/// x - largest, of which equal infinities make 0 and no NaN.
+/// x - largest, but 0 instead of NaN where both are the same infinity.
 __device__ inline float difference(float x, float largest) {
     return x == largest ? 0.0f : x - largest;
 }
 
-/// exp(x), x being 0 or less. For half and bfloat16 the hardware's exponential is far inside the result's half
-/// unit, and where that is less than 2^-126, half does with 0.
+/// exp(x) for x <= 0. For half and bfloat16 the error of the hardware's exponential is far below half a unit of the result.
+/// For half, results below 2^-126 may be 0.
 template <class T>
 __device__ float exponential(float x) {
     if constexpr (std::is_same_v<T, half>) return ptx::exponential2(x * log2_e);
     return sizeof(T) == 2 ? __expf(x) : expf(x);
 }
 
-/// The same as a term of a sum that is 1 or more, to which what is less than 2^-126 is nothing.
+/// exp(x) as a term of a sum that is at least 1: terms below 2^-126 do not change it.
 template <class T>
 __device__ float term(float x) {
     return sizeof(T) == 2 ? ptx::exponential2(x * log2_e) : expf(x);
 }
 
-/// A largest element, and a sum of exponentials relative to it.
+/// The largest element, and the sum of exponentials relative to it.
 struct normalizer {
     float largest;
     float sum;
 };
 
-/// What values are to be taken relative to: the largest one. Where that is infinite they become their
-/// differences from it here, of equal infinities 0, and what the row does not have -Inf: the common case then
-/// needs no test an element.
+/// The value that the exponents are relative to: the largest one. Where that is infinite, the values here become their
+/// differences from it, and 0 where they equal it. Places beyond the row become -Inf. So the common case needs no test of
+/// each element.
 template <class Share, int elements>
 __device__ float origin_of(const Share& share, float (&values)[elements], float largest) {
     constexpr int width = elements / Share::packets;
@@ -59,7 +59,7 @@ __device__ float sum_of_exponentials(const float (&values)[elements], float orig
     return sum;
 }
 
-/// The same, and each element becomes its exponential.
+/// The same; each element also becomes its exponential.
 template <class T, int elements>
 __device__ float take_exponentials(float (&values)[elements], float origin) {
     float sum = 0;
@@ -79,8 +79,8 @@ __device__ float largest_of(const float (&values)[elements]) {
     return largest;
 }
 
-/// The normalizer of the elements that the lanes of a group hold. Each element becomes its exponential
-/// relative to it, or stays as it is for the logarithm.
+/// The normalizer of the elements that a group of lanes holds. Each element becomes its exponential relative to the largest
+/// one, or stays as it is for the logarithm.
 template <bool logarithm, class T, class Share, int elements>
 __device__ normalizer normalize(const Share& share, float (&values)[elements], unsigned lanes) {
     const float largest = lanes_reduce(largest_of(values), lanes, larger{});
@@ -90,7 +90,7 @@ __device__ normalizer normalize(const Share& share, float (&values)[elements], u
     return {largest, lanes_reduce(sum, lanes, plus{})};
 }
 
-/// The normalizer of the row, from those of the warps that share it, which published them as numbers 0 and 1.
+/// The row's normalizer, combined from its warps' largest elements (exchanged as number 0) and sums (number 1).
 template <class T, int size>
 __device__ normalizer combine(const row_exchange<size>& exchange) {
     const unsigned lane = threadIdx.x % warp_size;

@@ -10,7 +10,7 @@
 
 namespace heddle::kernels::normalizers {
 
-/// A thread's share of a row of 16-bit elements, in the words in which it lies in memory: half the registers of floats, for a
+/// A thread's share of a row of 16-bit elements, kept in words as in memory. It takes half the registers of floats, and a
 /// conversion at each use.
 template <class T, int width, int elements>
 class packed_row {
@@ -21,8 +21,8 @@ class packed_row {
         share.load(row, packets_, -infinity);
     }
 
-    /// Calls visit(share of one packet, its values) for one packet after the other. Those of an earlier call are not kept in
-    /// registers: the compiler does not know that the words are still the same.
+    /// Calls visit(share of one packet, its values) for each packet. No converted values stay in registers between two calls:
+    /// the compiler does not know that the words are unchanged.
     template <class Visit>
     __device__ void for_each(const Visit& visit) {
 #pragma unroll
@@ -34,8 +34,8 @@ class packed_row {
         }
     }
 
-    /// The normalizer of the warp's elements, which stay as they are, or where the largest is infinite become their differences
-    /// from it, which are 0, -Inf or NaN.
+    /// The normalizer of the warp's elements. The elements stay as they are. Where the largest is infinite, they become their
+    /// differences from it: 0, -Inf or NaN.
     __device__ normalizer normalize() {
         constexpr int words = width / 2;
         unsigned pair = packets_[0][0];
@@ -54,13 +54,13 @@ class packed_row {
         return {largest, lanes_reduce(sum, warp_size, plus{})};
     }
 
-    /// What exponentials of the elements are relative to.
+    /// The value that exponentials of the elements are relative to.
     __device__ float origin() const {
         return origin_;
     }
 
   private:
-    /// A pair of bfloat16 takes a shift and a mask, where the compiler extracts both and shifts both.
+    /// A pair of bfloat16 takes a shift and a mask; the compiler would extract both halves and shift both.
     static __device__ vector<float, width> to_floats(const typename share::packet_bits& packet) {
         if constexpr (std::is_same_v<T, bfloat16>) {
             vector<float, width> result;
@@ -81,8 +81,8 @@ class packed_row {
             auto packet = __builtin_bit_cast(typename share::packet, packets_[p]);
 #pragma unroll
             for (int e = 0; e < width; ++e) {
-                const float of_largest = difference(static_cast<float>(packet[e]), largest);
-                packet[e] = static_cast<T>(share_.holds(p) ? of_largest : -infinity);
+                const float relative = difference(static_cast<float>(packet[e]), largest);
+                packet[e] = static_cast<T>(share_.holds(p) ? relative : -infinity);
             }
             packets_[p] = __builtin_bit_cast(typename share::packet_bits, packet);
         }

@@ -4,7 +4,7 @@
 
 namespace heddle::kernels {
 
-/// 128 bits: what Philox takes, and what it gives.
+/// 128 bits, the input or the output of Philox.
 struct philox_block {
     std::uint32_t words[4];
 };
@@ -26,7 +26,7 @@ __device__ inline product_words multiply(std::uint32_t a, std::uint32_t b) {
 
 inline constexpr int philox_rounds = 10;
 
-/// What each round adds of a key. As a kernel's parameter it costs no instruction: a round takes its words where they are.
+/// The key's words for each round. As a kernel's parameter they cost no instruction: they are operands in constant memory.
 struct philox_keys {
     std::uint32_t low[philox_rounds];
     std::uint32_t high[philox_rounds];
@@ -44,7 +44,7 @@ struct philox_keys {
     }
 };
 
-/// Philox 4x32-10 (Salmon, Moraes, Dror and Shaw, 2011). Two wide multiplications a round are what it costs.
+/// Philox 4x32-10 (Salmon, Moraes, Dror and Shaw, 2011). Its cost is two wide multiplications a round.
 __device__ inline philox_block philox4x32(philox_block counter, const philox_keys& keys) {
     auto& c = counter.words;
 #pragma unroll

@@ -4,13 +4,13 @@
 
 namespace heddle::kernels {
 
-/// The barriers of a ring of stages in shared memory that some threads fill and others empty.
+/// The barriers of a ring of stages in shared memory. Some threads fill the stages, and others empty them.
 template <int stages>
 struct stage_barriers {
     ptx::mbarrier full[stages];
     ptx::mbarrier empty[stages];
 
-    /// By one thread, before a barrier of the block or cluster.
+    /// One thread calls this before a barrier of the block or cluster.
     __device__ void init(int fillers, int emptiers) {
         for (int stage = 0; stage < stages; ++stage) {
             ptx::init(&full[stage], fillers);
@@ -20,7 +20,7 @@ struct stage_barriers {
     }
 };
 
-/// Where in the ring a thread is. Who fills waits for `empty` with parity ^ 1: the first round finds all stages so.
+/// A thread's place in the ring. Fillers wait for `empty` with parity ^ 1: in the first round all stages are empty.
 template <int stages>
 struct stage_position {
     int stage = 0;
@@ -31,7 +31,7 @@ struct stage_position {
         stage = 0;
         parity ^= 1;
     }
-    /// Past stages that somebody else uses.
+    /// Skips stages that another thread uses.
     __device__ void skip(int steps) {
         parity ^= static_cast<unsigned>((stage + steps) / stages % 2);
         stage = (stage + steps) % stages;

@@ -4,7 +4,7 @@
 
 namespace heddle::kernels {
 
-/// What division by one number has for many: a multiplication. For dividends whose product with the divisor is below 2^32.
+/// Division of many numbers by one, as a multiplication. The product of dividend and divisor must be below 2^32.
 struct quick_division {
     std::uint32_t divisor;
     std::uint32_t factor;  ///< 2^32 / divisor, rounded up
@@ -16,7 +16,7 @@ struct quick_division {
     __device__ std::uint32_t remainder(std::uint32_t n) const { return n - quotient(n) * divisor; }
 };
 
-/// The same for any dividend of 32 bits: two multiplications.
+/// The same for any 32-bit dividend, by two multiplications.
 struct wide_division {
     std::uint32_t divisor;
     std::uint64_t factor;  ///< 2^64 / divisor, rounded up
@@ -29,7 +29,7 @@ struct wide_division {
     }
 };
 
-/// The same by a number that is known at compile time, where it takes shifts or less.
+/// The same for a divisor that is known at compile time: the compiler uses shifts or less.
 template <std::uint32_t by>
 struct known_division {
     static constexpr std::uint32_t divisor = by;

@@ -12,8 +12,8 @@
 
 namespace heddle::kernels {
 
-/// One thread's share of a row: packets first, first + step, first + 2 step, ... of `count`. A step known at
-/// compile time makes all addresses one register's.
+/// One thread's share of a row of `count` packets: packets first, first + step, first + 2 step, ... With a step known at
+/// compile time, one register holds all addresses.
 ///
 ///   row:      | p p p p p p p p | p p p p p p p p | p p p         packets of `width` elements
 ///   thread:     0 1 2 3 4 5 6 7   0 1 2 3 4 5 6 7   0 1 2         step = 8
@@ -22,7 +22,7 @@ struct row_share {
     static constexpr int packets = elements / width;
     static_assert(packets * width == elements);
     using packet = vector<T, width>;
-    /// A packet in words of registers, if it has whole ones.
+    /// A packet as words of registers; as one unsigned short where it is not whole words.
     using packet_bits =
         std::conditional_t<sizeof(packet) % sizeof(unsigned) == 0,
                            vector<unsigned, std::max<int>(sizeof(packet) / sizeof(unsigned), 1)>,
@@ -54,20 +54,20 @@ struct row_share {
 
     __device__ bool holds(int p) const { return p * step < count - first; }
 
-    /// Whether the packet that is the row's number `of_row` is one of this share.
-    __device__ bool has(int of_row) const {
+    /// Whether packet `packet_index` of the row belongs to this share.
+    __device__ bool has(int packet_index) const {
         bool is_one = false;
 #pragma unroll
-        for (int p = 0; p < packets; ++p) is_one |= holds(p) && first + p * step == of_row;
+        for (int p = 0; p < packets; ++p) is_one |= holds(p) && first + p * step == packet_index;
         return is_one;
     }
 
-    /// Packet p alone.
+    /// The share that has only packet p of this one.
     __device__ row_share<T, width, width> only(int p) const {
         return {first + p * step, step, count};
     }
 
-    /// Packet p of this share, in `row` or in what lies along it.
+    /// Packet p of this share, in `row` or in an array that is parallel to it.
     __device__ packet& at(T* row, int p) const {
         return *(reinterpret_cast<packet*>(row) + first + p * step);
     }
@@ -75,15 +75,15 @@ struct row_share {
         return *(reinterpret_cast<const packet*>(row) + first + p * step);
     }
 
-    /// The packets of this share as they lie in memory; all elements of those that the row does not have are `rest`. All
-    /// loads are issued before the first is used: nothing but the words of a packet depends on whether the row has it.
+    /// Loads the packets of this share as they lie in memory. Packets beyond the row get `rest` in all elements. All loads are
+    /// issued before the first result is used, as only the words of a packet depend on whether the row has it.
     __device__ void load(const T* row, packet_bits (&loaded)[packets], float rest) const {
-        packet of_rest;
+        packet rest_packet;
 #pragma unroll
-        for (int e = 0; e < width; ++e) of_rest[e] = static_cast<T>(rest);
+        for (int e = 0; e < width; ++e) rest_packet[e] = static_cast<T>(rest);
 #pragma unroll
         for (int p = 0; p < packets; ++p) {
-            loaded[p] = __builtin_bit_cast(packet_bits, of_rest);
+            loaded[p] = __builtin_bit_cast(packet_bits, rest_packet);
             if (holds(p)) loaded[p] = reinterpret_cast<const packet_bits&>(at(row, p));
         }
     }
@@ -93,9 +93,9 @@ struct row_share {
         load(row, loaded, rest);
 #pragma unroll
         for (int p = 0; p < packets; ++p) {
-            const auto of_packet = to_floats(loaded[p]);
+            const auto packet_values = to_floats(loaded[p]);
 #pragma unroll
-            for (int e = 0; e < width; ++e) values[p * width + e] = of_packet[e];
+            for (int e = 0; e < width; ++e) values[p * width + e] = packet_values[e];
         }
     }
 
@@ -127,8 +127,7 @@ struct row_share {
     }
 };
 
-/// What was loaded before is under way before what is loaded after, and before what waits for that: the compiler moves no load
-/// across. The whole warp must call it.
+/// Keeps loads before this point ahead of loads after it: the compiler moves no load across. The whole warp must call it.
 __device__ inline void issue_loads() {
     ptx::sync_warp();
 }
@@ -140,8 +139,8 @@ struct plus {
     __device__ float operator()(float a, float b) const { return a + b; }
 };
 
-/// Every lane gets the combination of the values of its group of `lanes` neighbours, a power of two up to 32:
-/// the same bits in each, always in the same order. The whole warp must call it.
+/// Every lane gets the combination of the values of its group of `lanes` neighbours, always in the same order and with the
+/// same bits. `lanes` is a power of two up to 32. The whole warp must call it.
 template <class Operation>
 __device__ float lanes_reduce(float value, unsigned lanes, Operation operation) {
 #pragma unroll
@@ -150,20 +149,20 @@ __device__ float lanes_reduce(float value, unsigned lanes, Operation operation) 
     return value;
 }
 
-/// What all warps of the blocks that share a row tell each other: `size` numbers each. One exchange a kernel.
+/// An exchange of `size` numbers of each warp among the blocks that share a row. A kernel may use one exchange.
 template <int size>
 class row_exchange {
   public:
     static constexpr int most_warps = row_limits::most_blocks * row_limits::block_threads / warp_size;
     using storage = float[size][most_warps];
 
-    /// As early as may be: other blocks write to this one's shared memory only when they know that it runs.
+    /// Construct it as early as possible: other blocks write to this block's shared memory only once they know that it runs.
     __device__ explicit row_exchange(storage& shared)
         : shared_(shared), blocks_(ptx::cluster_blocks()), warps_(blockDim.x / warp_size) {
         if (blocks_ > 1) ptx::cluster_arrive_relaxed();
     }
 
-    /// After it each warp's numbers are to be read, by every thread.
+    /// Afterwards every thread can read each warp's numbers.
     __device__ void publish(const float (&numbers)[size]) {
         const unsigned lane = threadIdx.x % warp_size;
         const unsigned warp = threadIdx.x / warp_size;
@@ -173,7 +172,7 @@ class row_exchange {
             ptx::sync_threads();
             return;
         }
-        ptx::sync_warp();  // lanes that took branches meet before a barrier that warps come to as one
+        ptx::sync_warp();  // reconverges the lanes: the cluster's barrier is for whole warps
         ptx::cluster_wait();
         const unsigned place = ptx::cluster_rank() * warps_ + warp;
         if (lane < blocks_)
@@ -183,7 +182,7 @@ class row_exchange {
         ptx::cluster_wait();
     }
 
-    /// Warps that took part; number n of warp w is number(n, w).
+    /// The number of warps that took part; number(n, w) is number n of warp w.
     __device__ unsigned warps() const { return blocks_ * warps_; }
     __device__ float number(int n, unsigned warp) const { return shared_[n][warp]; }
 

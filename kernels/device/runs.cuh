@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <cstdint>
 
-/// A float to which single elements are added, or that counts them, does not change any more from 2^24 of them on. So a
-/// thread that takes any number of elements combines them in runs, and the runs with one another.
+/// A float sum of ones, or a float counter, stops growing at 2^24. So a thread that takes any number of elements combines
+/// them in runs, and then combines the runs.
 namespace heddle::kernels {
 
 inline constexpr std::int64_t run_length = 4096;
 
-/// Combinations on the way of any one of `count` elements, at most.
+/// The most combinations that any one of `count` elements passes through.
 constexpr std::int64_t runs_depth(std::int64_t count) {
     return std::min(count, run_length) + divide_up(count, run_length);
 }

@@ -13,35 +13,35 @@
 
 namespace heddle::kernels {
 
-/// What threads and the blocks of a strip tell each other in so many turns: states of rows.
+/// Shared memory by which the threads and blocks of a strip combine states of rows, in `turns` turns.
 template <class T, class State, int turns, bool is_turned>
 struct strip_storage {
-    static constexpr int padding = is_turned ? 4 / sizeof(T) : 0;  ///< of a tile's row: a bank
+    static constexpr int padding = is_turned ? 4 / sizeof(T) : 0;  ///< a bank after each row of a tile
     static constexpr int most_turned_rows = 1 << (strip_limits::log_tile - strip_limits::log_lanes);
 
     State parts[strip_limits::threads];
     State totals[turns][1 << strip_limits::log_most_rows];
-    State of_blocks[turns][strip_limits::most_blocks][1 << strip_limits::log_lanes];
+    State block_totals[turns][strip_limits::most_blocks][1 << strip_limits::log_lanes];
     T tile[is_turned ? (1 << strip_limits::log_tile) + most_turned_rows * padding : 1];
 };
 
-/// A strip of rows, which a block or a cluster reads tile by tile, whichever way its elements lie in memory.
+/// A strip of rows that a block or a cluster reads tile by tile, in whichever order its elements lie in memory.
 ///
 ///   | tile 0   | tile 1   | tile 2   | ..      R rows, 4096 / R columns a tile
 ///   | block 0  | block 1  | block 0  | ..      of the cluster
 ///
-/// Threads that are neighbours take neighbours in memory: of a column, where the matrix is column-major and a strip has up to 32
-/// rows, or of a row with gaps between its elements. Each has 8 elements of a tile, and a state for each of these places, so that
-/// loads wait neither for one another nor for what is computed. Passes go forwards and backwards in turn: the last tile of one is
-/// the first of the next, and still in registers, and the tiles before it are in L2. A strip of one tile a block is read once.
-/// Where y lies the other way than x, a tile of results is turned over in shared memory.
+/// Neighbouring threads take neighbours in memory. These are a column's where the matrix is column-major and a strip has up
+/// to 32 rows. Else they are a row's, with gaps or without. Each thread has 8 elements of a tile and a state for each
+/// place. So loads wait neither for one another nor for the computation. Passes alternate between forwards and backwards.
+/// The last tile of one pass is the first of the next and still in registers, and the tiles before it are in L2. A strip
+/// with one tile a block is read once. Where y has the other order than x, shared memory transposes tiles of results.
 template <class T, class State, int turns, bool reads_rows, bool writes_rows>
 class strip {
   public:
     static constexpr int elements = strip_limits::elements;
     using storage = strip_storage<T, State, turns, reads_rows != writes_rows>;
 
-    /// As early as may be: other blocks write to this one's shared memory only when they know that it runs.
+    /// Construct it as early as possible: other blocks write to this block's shared memory only once they know that it runs.
     template <class Matrix>
     __device__ strip(const Matrix& x, int log_rows, storage& shared)
         : shared_(shared),
@@ -57,7 +57,7 @@ class strip {
         if (blocks_ > 1) ptx::cluster_arrive_relaxed();
     }
 
-    /// use(place, value) for each element, `place` being one of this thread's.
+    /// Calls use(place, value) for each element; `place` is one of this thread's places.
     template <class Use>
     __device__ void for_each(const Use& use) {
         for_each_tile([&](std::int64_t) {
@@ -67,7 +67,7 @@ class strip {
         });
     }
 
-    /// The states of all places of a row become one, always in the same order, and total() has what finish() makes of it. `turn`
+    /// Combines the states of all places of a row, always in the same order; total() then gives finish() of the result. `turn`
     /// counts the calls.
     template <class Merge, class Finish>
     __device__ void combine(int turn, const State (&states)[elements], const State& identity,
@@ -82,15 +82,15 @@ class strip {
         if (has_row)
             for (int p = lane; p < parts; p += lanes) total = merge(total, shared_.parts[row * parts + p]);
         for (int distance = lanes / 2; distance > 0; distance /= 2)
-            total = merge(total, of_lane(total, distance));
+            total = merge(total, shuffled(total, distance));
         if (blocks_ == 1) {
             if (has_row && lane == 0) shared_.totals[turn][row] = finish(total);
         } else {
             exchange(turn, has_row && lane == 0, row, total);
             if (thread >> log_rows_ == 0) {
-                State all = shared_.of_blocks[turn][0][thread];
+                State all = shared_.block_totals[turn][0][thread];
                 for (int block = 1; block < blocks_; ++block)
-                    all = merge(all, shared_.of_blocks[turn][block][thread]);
+                    all = merge(all, shared_.block_totals[turn][block][thread]);
                 shared_.totals[turn][thread] = finish(all);
             }
         }
@@ -102,7 +102,7 @@ class strip {
         return shared_.totals[turn][row_of<reads_rows>(place)];
     }
 
-    /// Each element becomes result(place, value, column).
+    /// Writes result(place, value, column) for each element.
     template <class Matrix, class Result>
     __device__ void write(const Matrix& y, const Result& result) {
         T* const rows = y.data + first_row_ * y.row_stride;
@@ -133,7 +133,7 @@ class strip {
     }
 
   private:
-    /// Where in a tile place k of this thread is.
+    /// The row and the column in the tile of this thread's place k.
     template <bool along_rows>
     __device__ int row_of(int k) const {
         return along_rows ? (thread_ + k * strip_limits::threads) >> (strip_limits::log_tile - log_rows_)
@@ -144,7 +144,7 @@ class strip {
         const int at = thread_ + k * strip_limits::threads;
         return along_rows ? at & ((1 << (strip_limits::log_tile - log_rows_)) - 1) : at >> log_rows_;
     }
-    /// Whether the matrix has it.
+    /// Whether the matrix has this place.
     template <bool along_rows>
     __device__ bool holds(int k) const {
         return row_of<along_rows>(k) < rows_ && col_of<along_rows>(k) < cols_here_;
@@ -159,7 +159,7 @@ class strip {
         std::int64_t first_col = (std::int64_t{rank_} << log_cols) + (is_backwards_ ? (count - 1) * step : 0);
 #pragma unroll 1
         for (std::int64_t n = 0; n < count; ++n) {
-            // Two offsets of each place, kept from tile to tile, would be more than there are registers.
+            // Offsets are computed again for each tile: to keep two for each place would take too many registers.
             if (reads_rows && writes_rows) thread_ = ptx::in_register(thread_);
             if (first_col != first_col_) load(first_col);
             use(first_col);
@@ -182,7 +182,7 @@ class strip {
             values_[k] = holds<reads_rows>(k) ? static_cast<float>(loaded[k]) : 0.0f;
     }
 
-    __device__ static State of_lane(State state, int distance) {
+    __device__ static State shuffled(State state, int distance) {
         auto* const numbers = reinterpret_cast<float*>(&state);
 #pragma unroll
         for (int n = 0; n < static_cast<int>(sizeof(State) / sizeof(float)); ++n)
@@ -190,7 +190,7 @@ class strip {
         return state;
     }
 
-    /// Leaves the states of each row in so many parts: along a column a thread's, and along a row a warp's.
+    /// Stores the states of each row in parts, one per thread along a column or per warp along a row. Returns their number.
     template <class Merge>
     __device__ int share_parts(const State (&states)[elements], const Merge& merge) {
         const int thread = static_cast<int>(threadIdx.x);
@@ -201,7 +201,7 @@ class strip {
                 State state = states[k];
 #pragma unroll
                 for (int distance = warp_size / 2; distance > 0; distance /= 2)
-                    state = merge(state, of_lane(state, distance));
+                    state = merge(state, shuffled(state, distance));
                 if (thread % warp_size == 0)
                     shared_.parts[(row_of<true>(k) << log_parts) + col_of<true>(k) / warp_size] = state;
             }
@@ -215,13 +215,13 @@ class strip {
         return parts;
     }
 
-    /// Every block gets every block's totals.
+    /// Gives every block the totals of all blocks.
     __device__ void exchange(int turn, bool has_total, int row, const State& total) {
         ptx::sync_warp();
         if (turn == 0) ptx::cluster_wait();
         if (has_total) {
             const auto* const numbers = reinterpret_cast<const float*>(&total);
-            auto* const places = reinterpret_cast<float*>(&shared_.of_blocks[turn][rank_][row]);
+            auto* const places = reinterpret_cast<float*>(&shared_.block_totals[turn][rank_][row]);
             for (int block = 0; block < blocks_; ++block)
 #pragma unroll
                 for (int n = 0; n < static_cast<int>(sizeof(State) / sizeof(float)); ++n)

@@ -10,32 +10,32 @@
 
 namespace heddle::kernels {
 
-/// How a matrix is shared out in strips of rows (strip.cuh). Pure.
+/// How a matrix is distributed in strips of rows (strip.cuh). Pure.
 struct strip_plan {
     int log_rows = 0;  ///< a strip has 2^log_rows rows
-    /// Threads that are neighbours read, or write, neighbours in a row; else in a column.
+    /// Whether neighbouring threads read, or write, neighbours in a row; else they are neighbours in a column.
     bool reads_rows = false;
     bool writes_rows = false;
     std::int64_t blocks = 1;
     std::int64_t cluster = 1;  ///< blocks that share a strip
 };
 
-/// Numbers that the plan and the kernels share.
+/// Constants that the plan and the kernels share.
 struct strip_limits {
     static constexpr int threads = 512;
     static constexpr int blocks_per_sm = 2;
-    static constexpr int elements = 8;  ///< of a tile that a thread holds, all under way together
+    static constexpr int elements = 8;  ///< of a tile that a thread holds, all in flight together
     static constexpr int log_tile = 12;
     static_assert(1 << log_tile == threads * elements);
-    /// Blocks of a cluster: more than `usual_blocks` only where strips are few, as kernels are not promised them.
+    /// Blocks of a cluster. More than `usual_blocks` only where strips are few, as not every kernel may have them.
     static constexpr int most_blocks = 16;
     static constexpr int usual_blocks = 8;
     static constexpr int log_lanes =
-        5;  ///< rows that make whole sectors, and columns that a warp reads along a row
+        5;  ///< rows that fill whole sectors, and columns that a warp reads along a row
     static constexpr int log_most_rows = 9;
 };
 
-/// The layout of a problem that says whether neighbours in memory are of one column, in x and in y.
+/// Problem is a layout that says whether neighbours in memory lie in one column, for x and for y.
 template <class Problem>
 strip_plan plan_strips(const Problem& problem, const device_traits& device) {
     using limits = strip_limits;
@@ -48,7 +48,7 @@ strip_plan plan_strips(const Problem& problem, const device_traits& device) {
     int log_rows = 0;
     if (problem.x_in_columns || problem.y_in_columns) {
         while (log_rows < limits::log_lanes && strips_of(log_rows) > 1) ++log_rows;
-        // Where rows are few, strips are narrower than sectors, so that more SMs have some.
+        // Where rows are few, strips are narrower than sectors, so that more multiprocessors have work.
         while ((static_cast<int>(problem.element_bytes) << log_rows) > strip_sharing::least_bytes &&
                cols_of(log_rows) < cols && strips_of(log_rows) * most_blocks < device.sm_count)
             --log_rows;

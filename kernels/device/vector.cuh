@@ -4,7 +4,7 @@
 
 namespace heddle::kernels {
 
-/// `size` elements that are loaded and stored by one instruction of up to 16 bytes.
+/// `size` elements that one instruction of up to 16 bytes loads or stores.
 template <class T, int size>
 struct alignas(size * sizeof(T)) vector {
     T elements[size];

@@ -7,10 +7,10 @@
 
 namespace heddle::kernels {
 
-/// Combinations on the way of one value through warp_reduce.
+/// The number of combinations that one value passes through in warp_reduce.
 inline constexpr int warp_reduce_depth = 5;
 
-/// Overloaded, beside their types, for the structs that operations keep.
+/// Operations overload this for their own structs, beside the definition of these.
 template <class T>
 __device__ T shuffle_down(T value, int distance) {
     return __shfl_down_sync(0xffffffffu, value, distance);

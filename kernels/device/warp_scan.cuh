@@ -4,7 +4,7 @@
 
 namespace heddle::kernels {
 
-/// Combinations on the way of one value through a warp's scan.
+/// The number of combinations that one value passes through in a warp's scan.
 inline constexpr int warp_scan_depth = 5;
 
 /// Each lane gets the combination of the values of lanes 0 to its own, always in the same order
@@ -20,8 +20,8 @@ __device__ T warp_inclusive_scan(T value, Operation operation) {
     return value;
 }
 
-/// All lanes get the combination of the values of all 32, the same bits in each, where the operation does not
-/// mind the order of its two operands.
+/// All lanes get the combination of the values of all 32 lanes. Where the operation is commutative, each lane gets the same
+/// bits.
 template <class Operation, class T>
 __device__ T warp_all_reduce(T value, Operation operation) {
 #pragma unroll

@@ -9,28 +9,28 @@
 namespace heddle::kernels {
 
 inline constexpr int warpgroup_threads = 128;
-inline constexpr int warpgroup_m = 64;  ///< rows of an instruction
+inline constexpr int warpgroup_m = 64;  ///< rows of a wgmma instruction
 
-/// The span of a swizzled row in shared memory: 16-byte packet p of row r lies at p ^ r % 8, so that the packets of eight
-/// rows below one another are in different banks. Tiles begin at multiples of eight rows.
+/// The bytes of a swizzled row in shared memory. Its 16-byte packet p of row r lies at p ^ r % 8, so the packets of a
+/// column of eight rows are in different banks. Tiles begin at multiples of eight rows.
 constexpr int swizzle_bytes = 128;
 
-/// A tile of an operand of wgmma in shared memory: `extent` along m (of A) or n (of B) by as many along k as a row has
-/// elements, 64 of 16 bits. k-major: its rows run along k. Otherwise its rows run along m or n, one for each k; further
-/// elements lie in further boxes.
+/// A tile of an operand of wgmma in shared memory. It has `extent` elements along m (for A) or n (for B). Along k it has as
+/// many as a row of 128 bytes. If k-major, rows run along k. Otherwise there is a row for each k, which runs along m or n,
+/// and longer extents take several boxes.
 template <class T, int extent, bool k_major>
 struct warpgroup_tile {
     static constexpr int row = swizzle_bytes / sizeof(T);
     static constexpr int depth = row;
     static constexpr int boxes =
-        divide_up(extent, row);  ///< where it is not k-major; the last may be too wide
+        divide_up(extent, row);  ///< where the tile is not k-major; the last box may reach past the extent
     static constexpr int bytes = (k_major ? extent : boxes * row) * depth * static_cast<int>(sizeof(T));
     static constexpr int box_rows = k_major ? extent : depth;
     static constexpr int box_bytes = box_rows * swizzle_bytes;
-    static constexpr int step = 32 / sizeof(T);  ///< of one instruction along k
+    static constexpr int step = 32 / sizeof(T);  ///< elements along k of one instruction
 
-    /// Starts the copy of part `part` of `parts`, to every block of the cluster where there are several; where the tile has
-    /// several boxes, of the first `count`.
+    /// Starts the copy of part `part` of `parts`, to every block of the cluster where there are several parts. Where the tile
+    /// has several boxes, copies those of the first `count`.
     template <int parts>
     static __device__ void load(unsigned char* tile, const CUtensorMap& map, int position, int k, int batch,
                                 int part, ptx::mbarrier* barrier, int count = boxes) {
@@ -51,18 +51,18 @@ struct warpgroup_tile {
         }
     }
 
-    /// For wgmma: what begins at element `first` along m or n.
+    /// The descriptor by which wgmma reads the tile from element `first` along m or n on.
     static __device__ std::uint64_t descriptor(const unsigned char* tile, int first) {
         const unsigned start =
             ptx::shared_address(tile) + (k_major ? first * swizzle_bytes : first / row * box_bytes);
         constexpr std::uint64_t eight_rows = 8 * swizzle_bytes;
         constexpr std::uint64_t swizzled_128 = 1;
-        constexpr unsigned within_block = 0x3ffff;  // in a cluster, an address has the block's rank above
+        constexpr unsigned within_block = 0x3ffff;  // in a cluster, the bits above hold the block's rank
         return (start & within_block) >> 4 | std::uint64_t{box_bytes >> 4} << 16 | eight_rows >> 4 << 32 |
                swizzled_128 << 62;
     }
 
-    /// What a descriptor grows by along k, from one instruction to the next.
+    /// The difference between the descriptors of two consecutive instructions along k.
     static constexpr std::uint64_t advance =
         (k_major ? step * static_cast<int>(sizeof(T)) : step * swizzle_bytes) >> 4;
 };

@@ -7,7 +7,7 @@
 
 #include <type_traits>
 
-/// From a tile's sums to C by boxes of the tensor memory accelerator, with what follows a product done on the way.
+/// Stores a tile's sums to C as boxes of the tensor memory accelerator, and applies the epilogue on the way.
 namespace heddle::kernels::frame {
 
 /// A product whose residual the tensor memory accelerator can read.
@@ -17,8 +17,8 @@ struct product_with_residual : tensor_product<Out, Activation> {
     bool has_residual_map = false;
 };
 
-/// A warpgroup stages its part of C in boxes of 64 rows. A row of a box has 128 bytes, or 64 where 128 do not divide the tile's.
-/// What is added to the sums, C with beta or a residual, comes into the same boxes before.
+/// A warpgroup stages its part of C in boxes of 64 rows. A row of a box has 128 bytes, or 64 where 128 do not divide a row
+/// of the tile. The addend of the sums, beta times C or a residual, is loaded into the same boxes first.
 template <class Out, class Activation, class Tile>
 class boxed_epilogue {
   public:
@@ -37,7 +37,7 @@ class boxed_epilogue {
         unsigned char out[Tile::consumers][boxes][box_bytes];
         alignas(float2) float column_biases[Tile::consumers][has_epilogue ? n : 1];
         ptx::mbarrier addend_full[Tile::consumers];
-        unsigned addends[Tile::consumers];  ///< that have been asked for: boxes that are filled together
+        unsigned addends[Tile::consumers];  ///< rounds of boxes filled with an addend so far
     };
 
     static __device__ void prefetch(const product& p) {
@@ -52,23 +52,23 @@ class boxed_epilogue {
     __device__ boxed_epilogue(const product& p, storage& shared, int group)
         : p(p), shared(shared), group(group) {}
 
-    /// Fetches biases and the first boxes of what is added, and the others into L2, while the tensor cores multiply. Of a tile that
-    /// others have a part of, this consumer may not be the one that stores it.
-    __device__ void fetch(int half, const part& of) {
-        if constexpr (has_epilogue) biases[half].fetch(p, of.row, of.col);
-        if (!of.is_whole || !has_addend()) return;
-        const CUtensorMap* const map = addend_map(of);
-        if (map == nullptr) return addend_part(of, 0, n).prefetch();
+    /// Fetches biases and the first boxes of the addend, and its other boxes into L2, while the tensor cores multiply. Does not
+    /// fetch the addend of a shared tile, as another consumer may store that.
+    __device__ void fetch(int half, const part& place) {
+        if constexpr (has_epilogue) biases[half].fetch(p, place.row, place.col);
+        if (!place.is_whole || !has_addend()) return;
+        const CUtensorMap* const map = addend_map(place);
+        if (map == nullptr) return addend_part(place, 0, n).prefetch();
         const bool loads = half == 0;
         is_fetched = is_fetched || loads;
         if (thread != 0) return;
         if (loads) {
             ptx::wait_for_reads_of_stores<0>();
-            load_boxes(*map, of, 0);
+            load_boxes(*map, place, 0);
         }
-        prefetch_boxes(*map, of, loads ? cols_together : 0);
+        prefetch_boxes(*map, place, loads ? cols_together : 0);
         if constexpr (has_epilogue)
-            if (p.beta != 0 && p.has_residual_map) prefetch_boxes(p.residual, of, 0);
+            if (p.beta != 0 && p.has_residual_map) prefetch_boxes(p.residual, place, 0);
     }
 
     template <int columns>
@@ -86,24 +86,24 @@ class boxed_epilogue {
     }
 
   private:
-    /// As many boxes are filled before a store as there is room for: a fence and two barriers take longer than to fill a box.
+    /// As many boxes as there is room for are filled before a store: a fence and two barriers take longer than to fill a box.
     static constexpr int cols_together = boxes * out_cols < n ? boxes * out_cols : n;
 
     __device__ void sync_group() const { ptx::sync_threads(1 + group, warpgroup_threads); }
 
-    __device__ bool lies_in_boxes(const part& of) const { return of.col + n <= p.c_map_cols; }
+    __device__ bool lies_in_boxes(const part& place) const { return place.col + n <= p.c_map_cols; }
 
     __device__ bool has_residual() const {
         if constexpr (has_epilogue) return p.epilogue.residual != nullptr;
         return false;
     }
 
-    /// Whether C with beta, or else a residual, is added to the sums.
+    /// Whether the sums have an addend: C if beta is not 0, else a residual.
     __device__ bool has_addend() const { return p.beta != 0 || has_residual(); }
 
-    /// The map of what is added; null where the threads have to read it.
-    __device__ const CUtensorMap* addend_map(const part& of) const {
-        if (p.beta != 0) return lies_in_boxes(of) ? &p.c : nullptr;
+    /// The map of the addend; null where the threads must read it.
+    __device__ const CUtensorMap* addend_map(const part& place) const {
+        if (p.beta != 0) return lies_in_boxes(place) ? &p.c : nullptr;
         if constexpr (has_epilogue)
             if (p.has_residual_map) return &p.residual;
         return nullptr;
@@ -111,63 +111,63 @@ class boxed_epilogue {
 
     template <class T>
     __device__ part_by_threads<T, out_cols> part_of(T* data, std::int64_t row_stride, std::int64_t col_stride,
-                                                    const part& of, int begin, int end) const {
-        const int col = of.col + begin;
-        return {data + of.row * row_stride + col * col_stride, row_stride, col_stride,
-                ::min(warpgroup_m, p.m - of.row), ::min(end - begin, p.n - col)};
+                                                    const part& place, int begin, int end) const {
+        const int col = place.col + begin;
+        return {data + place.row * row_stride + col * col_stride, row_stride, col_stride,
+                ::min(warpgroup_m, p.m - place.row), ::min(end - begin, p.n - col)};
     }
 
-    /// Columns [begin, end) of C in the tile, for the threads.
-    __device__ part_by_threads<Out, out_cols> c_part(const part& of, int begin, int end) const {
-        return part_of(p.c_data + of.batch * p.c_batch_stride, p.c_row_stride, p.c_col_stride, of, begin,
-                       end);
+    /// Columns [begin, end) of C in the tile, for access by the threads.
+    __device__ part_by_threads<Out, out_cols> c_part(const part& place, int begin, int end) const {
+        return part_of(p.c_data + place.batch * p.c_batch_stride, p.c_row_stride, p.c_col_stride, place,
+                       begin, end);
     }
 
-    /// The same of what is added.
-    __device__ part_by_threads<const Out, out_cols> addend_part(const part& of, int begin, int end) const {
+    /// The same of the addend.
+    __device__ part_by_threads<const Out, out_cols> addend_part(const part& place, int begin, int end) const {
         if constexpr (has_epilogue)
             if (p.beta == 0) {
                 const auto& e = p.epilogue;
-                return part_of(e.residual, e.residual_row_stride, e.residual_col_stride, of, begin, end);
+                return part_of(e.residual, e.residual_row_stride, e.residual_col_stride, place, begin, end);
             }
-        const Out* const c = p.c_data + of.batch * p.c_batch_stride;
-        return part_of(c, p.c_row_stride, p.c_col_stride, of, begin, end);
+        const Out* const c = p.c_data + place.batch * p.c_batch_stride;
+        return part_of(c, p.c_row_stride, p.c_col_stride, place, begin, end);
     }
 
     /// Prefetches the columns from `begin` of the tile on.
-    static __device__ void prefetch_boxes(const CUtensorMap& map, const part& of, int begin) {
+    static __device__ void prefetch_boxes(const CUtensorMap& map, const part& place, int begin) {
         for (int first = begin; first < n; first += out_cols)
-            ptx::prefetch_box_to_l2(map, of.col + first, of.row, of.batch);
+            ptx::prefetch_box_to_l2(map, place.col + first, place.row, place.batch);
     }
 
-    /// By one thread, when the boxes are free: of the columns from `begin` of the tile on.
-    __device__ void load_boxes(const CUtensorMap& map, const part& of, int begin) {
+    /// One thread loads the columns from `begin` on. All boxes must be free.
+    __device__ void load_boxes(const CUtensorMap& map, const part& place, int begin) {
         ptx::mbarrier* const full = &shared.addend_full[group];
         constexpr int most = cols_together / out_cols;
         const int count = ::min(most, (n - begin) / out_cols);
         ptx::arrive_and_expect(full, count * box_bytes);
         for (int box = 0; box < count; ++box)
-            ptx::load_box(shared.out[group][box], map, of.col + begin + box * out_cols, of.row, of.batch,
-                          full);
+            ptx::load_box(shared.out[group][box], map, place.col + begin + box * out_cols, place.row,
+                          place.batch, full);
         ++shared.addends[group];
     }
 
-    /// Waits until the boxes hold what is added to the columns from `begin` on.
-    __device__ void wait_for_addend(const part& of, int begin) {
-        const CUtensorMap* const map = addend_map(of);
+    /// Waits until the boxes hold the addend of the columns from `begin` on.
+    __device__ void wait_for_addend(const part& place, int begin) {
+        const CUtensorMap* const map = addend_map(place);
         if (begin > 0 || !is_fetched) {
             wait_for_buffers();
             if (map == nullptr)
-                addend_part(of, begin, begin + cols_together)
+                addend_part(place, begin, begin + cols_together)
                     .template load<cols_together>(shared.out[group][0]);
             else if (thread == 0)
-                load_boxes(*map, of, begin);
+                load_boxes(*map, place, begin);
         }
         sync_group();
         if (map != nullptr) ptx::wait(&shared.addend_full[group], (shared.addends[group] - 1) % 2);
     }
 
-    /// Waits until no store reads the warpgroup's boxes any more.
+    /// Waits until no store reads from the warpgroup's boxes any more.
     __device__ void wait_for_buffers() {
         if (thread == 0) ptx::wait_for_reads_of_stores<0>();
         sync_group();
@@ -179,7 +179,7 @@ class boxed_epilogue {
         sync_group();
         if (!lies_in_boxes(to)) {
             c_part(to, begin, end).template store<cols_together>(shared.out[group][0]);
-            ptx::fence_before_copies();  // what the tensor memory accelerator fills next has been read
+            ptx::fence_before_copies();  // the tensor memory accelerator may overwrite what was read
             sync_group();
             return;
         }
@@ -191,9 +191,9 @@ class boxed_epilogue {
         ptx::commit_stores();
     }
 
-    /// Calls finish(values, first, addend) for each chunk, to make of a thread's sums what C gets: `first` is the chunk's column in
-    /// the tile, and `addend` what the boxes hold, where `adds` says that they do. Where the loop is not unrolled, its code stands
-    /// once for each chunk of cols_at_once columns.
+    /// Calls finish(values, first, addend) for each chunk, which turns a thread's sums into values of C. `first` is the chunk's
+    /// column in the tile. `addend` holds what the boxes hold, if `adds`. If not unrolled, the loop has code for one round of
+    /// cols_at_once columns.
     template <int cols_at_once, bool is_unrolled, class Finish>
     __device__ void store_chunks(const part& to, const float (&sums)[n / 2], bool adds, Finish finish) {
         static_assert(cols_together % cols_at_once == 0 && (is_unrolled || n % cols_at_once == 0));
@@ -235,13 +235,13 @@ class boxed_epilogue {
 
     static constexpr int activated_at_once = std::is_same_v<Out, float> ? chunk_cols : n / 2;
 
-    /// Registers have no addresses, so each round of a loop that is not unrolled takes its sums from among those of all rounds, and
-    /// an unrolled epilogue is long: code that is not in the cache yet comes from memory. Biases and the usual activations take few
-    /// rounds, all else, in one copy, a round for each chunk.
+    /// An unrolled epilogue is long, and code that is not yet in the cache comes from memory. In a loop that is not unrolled
+    /// each round selects its sums among those of all rounds, as registers have no addresses. So biases and the usual
+    /// activations take few rounds. Everything else is compiled once and takes a round for each chunk.
     __device__ void store_with_epilogue(const part& to, const float (&sums)[n / 2],
-                                        const tile_biases<n>& of_tile) {
+                                        const tile_biases<n>& fetched) {
         float* const columns = shared.column_biases[group];
-        of_tile.share(columns);
+        fetched.share(columns);
         const bool adds = has_addend();
         if constexpr (requires { is_short(p.epilogue); })
             if (!adds) {
@@ -249,7 +249,7 @@ class boxed_epilogue {
                     store_chunks<activated_at_once, false>(
                         to, sums, false,
                         [&](float(&values)[chunk_sums], int first, const float(&)[chunk_sums]) {
-                            add_biases(p, columns + first, of_tile.of_rows, values);
+                            add_biases(p, columns + first, fetched.of_rows, values);
 #pragma unroll
                             for (float& value : values) value = activation(value);
                             scale(p, values);
@@ -263,7 +263,7 @@ class boxed_epilogue {
             }
         store_chunks<chunk_cols, false>(
             to, sums, adds, [&](float(&values)[chunk_sums], int first, const float(&addend)[chunk_sums]) {
-                apply_epilogue(p, to.row, to.col + first, columns + first, of_tile.of_rows, addend, values);
+                apply_epilogue(p, to.row, to.col + first, columns + first, fetched.of_rows, addend, values);
             });
     }
 
@@ -271,7 +271,7 @@ class boxed_epilogue {
     storage& shared;
     int group;
     int thread = static_cast<int>(threadIdx.x) % warpgroup_threads;
-    bool is_fetched = false;  ///< the first boxes of what is added have been asked for
+    bool is_fetched = false;  ///< whether the first boxes of the addend were requested
     tile_biases<has_epilogue ? n : warpgroup_threads> biases[Tile::halves];
 };
 

@@ -11,10 +11,10 @@
 #include <cstdint>
 #include <type_traits>
 
-/// Boxes of shared memory between a warpgroup's registers and C: 64 rows of 128 swizzled bytes, or of 64.
+/// Boxes of shared memory between a warpgroup's registers and C. A box has 64 swizzled rows of 128 or 64 bytes.
 namespace heddle::kernels::frame {
 
-/// Where packet `packet` of row r lies in a box of 64 rows of `cols` columns, swizzled within rows of 128 or 64 bytes.
+/// The place of packet `packet` of row r in a box of 64 rows and `cols` columns, swizzled within rows of 128 or 64 bytes.
 template <class Out, int cols>
 __device__ unsigned char* place_in_box(unsigned char* box, int r, int packet) {
     constexpr int row_bytes = cols * static_cast<int>(sizeof(Out));
@@ -22,8 +22,8 @@ __device__ unsigned char* place_in_box(unsigned char* box, int r, int packet) {
     return box + (at ^ at / swizzle_bytes % (row_bytes / max_vector_bytes) * max_vector_bytes);
 }
 
-/// Calls function(at, i) for what a thread has of a chunk, from column `first` of the box on. Of float, value i and the next lie at
-/// `at`; of 16 bits, i and the next seven are of the four matrices of which `at` is the lane's row (mma.cuh).
+/// Calls function(at, i) for a thread's values of the chunk that begins at column `first` of the box. For float, values i
+/// and i + 1 lie at `at`. For 16 bits, values i to i + 7 belong to four matrices, with the lane's row at `at` (mma.cuh).
 template <class Out, int cols, class Function>
 __device__ void for_each_in_box(unsigned char* box, int first, Function function) {
     constexpr bool is_float = sizeof(Out) == sizeof(float);
@@ -55,7 +55,7 @@ __device__ void stage_in_box(unsigned char* box, int first, const float (&values
     });
 }
 
-/// What stage_in_box() would have stored.
+/// Reads from the place where stage_in_box() stores.
 template <class Out, int cols>
 __device__ void read_from_box(unsigned char* box, int first, float (&values)[chunk_sums]) {
     for_each_in_box<Out, cols>(box, first, [&](const unsigned char* at, int i) {
@@ -76,21 +76,21 @@ __device__ void read_from_box(unsigned char* box, int first, float (&values)[chu
     });
 }
 
-/// Part of a matrix at any address whose elements boxes of shared memory hold: `cols` of a row, in one box after the other.
-/// A warp goes along a row, a word of four bytes a lane: whole sectors. Where a row of 16-bit elements begins within a word, the
-/// words in the boxes are shifted by an element, and the elements at its ends go for themselves.
+/// A part of a matrix at any address. Boxes hold `cols` elements of each row, one box after another. The lanes of a warp go
+/// along a row and take a word of four bytes each: whole sectors. Where a row of 16-bit elements begins within a word,
+/// words in the boxes are shifted by an element. The row's end elements are then copied singly.
 template <class T, int box_cols>
 struct part_by_threads {
     using Out = std::remove_const_t<T>;
     T* data;
     std::int64_t row_stride;
     std::int64_t col_stride;
-    int rows;  ///< that C has of the boxes' 64; so too `cols`, of which there may be none
+    int rows;  ///< rows of C among the boxes' 64; may be none, as may `cols`
     int cols;
 
     template <int most_cols>
     __device__ void load(unsigned char* boxes) const {
-        constexpr int words = most_cols / of_line, together = 8 / words;
+        constexpr int words = most_cols / per_line, together = 8 / words;
         if (col_stride != 1)
             return for_each_element(
                 [&](int r, int c) { *place(boxes, r, c) = data[r * row_stride + c * col_stride]; });
@@ -101,7 +101,7 @@ struct part_by_threads {
 #pragma unroll
                 for (int w = 0; w < words; ++w) {
                     const int r = first + i * warps, at = begin_of_word(r, w);
-                    const bool is_inside = r < rows && at + of_word <= cols;
+                    const bool is_inside = r < rows && at + per_word <= cols;
                     read[i][w] = is_inside ? *reinterpret_cast<const unsigned*>(row(r) + at) : 0;
                 }
 #pragma unroll
@@ -110,7 +110,7 @@ struct part_by_threads {
                 for (int w = 0; w < words; ++w) {
                     const int r = first + i * warps;
                     unsigned word = read[i][w];
-                    if constexpr (of_word == 2) {
+                    if constexpr (per_word == 2) {
                         const unsigned last = w > 0 ? read[i][w - 1] : 0;
                         const unsigned before = from_lane(lane() - 1, lane() == warp_size - 1 ? last : word);
                         if (skipped_of(r) > 0) word = __byte_perm(before, word, 0x5432);
@@ -124,7 +124,7 @@ struct part_by_threads {
 
     template <int most_cols>
     __device__ void store(unsigned char* boxes) const {
-        constexpr int words = most_cols / of_line;
+        constexpr int words = most_cols / per_line;
         if (col_stride != 1)
             return for_each_element(
                 [&](int r, int c) { data[r * row_stride + c * col_stride] = *place(boxes, r, c); });
@@ -136,18 +136,18 @@ struct part_by_threads {
 #pragma unroll
             for (int w = 0; w < words; ++w) {
                 unsigned word = read[w];
-                if constexpr (of_word == 2) {
+                if constexpr (per_word == 2) {
                     const unsigned after = from_lane(lane() + 1, lane() == 0 ? read[w + 1] : word);
                     if (skipped_of(r) > 0) word = __byte_perm(word, after, 0x5432);
                 }
-                if (const int at = begin_of_word(r, w); at + of_word <= cols)
+                if (const int at = begin_of_word(r, w); at + per_word <= cols)
                     *reinterpret_cast<unsigned*>(row(r) + at) = word;
             }
         }
         for_each_end([&](int r, int c) { row(r)[c] = *place(boxes, r, c); });
     }
 
-    /// Asks the second-level cache for the part, of which each lane names lines.
+    /// Prefetches the part into L2; each lane prefetches some of its lines.
     __device__ void prefetch() const {
         if (col_stride != 1 || cols <= 0) return;
         constexpr int line = 128 / sizeof(Out);
@@ -158,7 +158,7 @@ struct part_by_threads {
 
   private:
     static constexpr int warps = warpgroup_threads / warp_size;
-    static constexpr int of_word = sizeof(unsigned) / sizeof(Out), of_line = of_word * warp_size;
+    static constexpr int per_word = sizeof(unsigned) / sizeof(Out), per_line = per_word * warp_size;
     static __device__ int warp() {
         return threadIdx.x % warpgroup_threads / warp_size;
     }
@@ -172,19 +172,19 @@ struct part_by_threads {
     __device__ T* row(int r) const {
         return data + r * row_stride;
     }
-    /// Elements of a row before its first word.
+    /// The number of elements of a row before its first whole word.
     __device__ int skipped_of(int r) const {
         return reinterpret_cast<std::uintptr_t>(row(r)) % sizeof(unsigned) / sizeof(Out);
     }
-    /// The element with which word w of this lane begins.
+    /// The first element of this lane's word w.
     __device__ int begin_of_word(int r, int w) const {
-        return (lane() + w * warp_size) * of_word + skipped_of(r);
+        return (lane() + w * warp_size) * per_word + skipped_of(r);
     }
 
-    /// Calls function(r, c) for the elements at the ends of a warp's rows that have no whole word.
+    /// Calls function(r, c) for the elements at the ends of the rows that belong to no whole word.
     template <class Function>
     __device__ void for_each_end(Function function) const {
-        if constexpr (of_word == 2) {
+        if constexpr (per_word == 2) {
             static_assert(2 * warpgroup_m / warps == warp_size, "a lane has an end");
             const int r = warp() + lane() / 2 * warps;
             if (r >= rows || cols <= 0) return;
@@ -201,14 +201,14 @@ struct part_by_threads {
     }
 
     static __device__ Out* place(unsigned char* boxes, int r, int c) {
-        constexpr int of_packet = max_vector_bytes / static_cast<int>(sizeof(Out));
+        constexpr int per_packet = max_vector_bytes / static_cast<int>(sizeof(Out));
         constexpr int box_bytes = warpgroup_m * box_cols * static_cast<int>(sizeof(Out));
         unsigned char* const packet =
-            place_in_box<Out, box_cols>(boxes + c / box_cols * box_bytes, r, c % box_cols / of_packet);
-        return reinterpret_cast<Out*>(packet) + c % of_packet;
+            place_in_box<Out, box_cols>(boxes + c / box_cols * box_bytes, r, c % box_cols / per_packet);
+        return reinterpret_cast<Out*>(packet) + c % per_packet;
     }
     static __device__ unsigned* word_place(unsigned char* boxes, int r, int w) {
-        return reinterpret_cast<unsigned*>(place(boxes, r, (lane() + w * warp_size) * of_word));
+        return reinterpret_cast<unsigned*>(place(boxes, r, (lane() + w * warp_size) * per_word));
     }
 };
 

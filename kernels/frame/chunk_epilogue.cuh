@@ -6,22 +6,22 @@
 
 #include <cstdint>
 
-/// What becomes of a warpgroup's sums, 64 rows of 32 columns at a time, between the registers and shared memory.
+/// The epilogue of a warpgroup's sums, in chunks of 64 rows and 32 columns, between the registers and shared memory.
 namespace heddle::kernels::frame {
 
-/// What is added to a tile's sums before their activation, fetched while the tensor cores work: by thread t, of the
-/// columns t and t + 128, and of its two rows.
+/// The biases of a tile, fetched while the tensor cores work. Thread t fetches those of columns t and t + 128, and of its
+/// two rows.
 template <int n>
 struct tile_biases {
-    static constexpr int of_thread = (n - 1) / warpgroup_threads + 1;
-    float of_columns[of_thread];
+    static constexpr int per_thread = (n - 1) / warpgroup_threads + 1;
+    float of_columns[per_thread];
     float of_rows[2];
 
     template <class Out, class Activation>
     __device__ void fetch(const tensor_product<Out, Activation>& p, int row, int col) {
         const epilogue<Out, Activation>& e = p.epilogue;
 #pragma unroll
-        for (int i = 0; i < of_thread; ++i) {
+        for (int i = 0; i < per_thread; ++i) {
             const int at = col + i * warpgroup_threads + static_cast<int>(threadIdx.x % warpgroup_threads);
             of_columns[i] = e.row_bias != nullptr && at < p.n
                                 ? static_cast<float>(e.row_bias[at * e.row_bias_stride])
@@ -38,14 +38,14 @@ struct tile_biases {
 
     __device__ void share(float* columns) const {
 #pragma unroll
-        for (int i = 0; i < of_thread; ++i)
+        for (int i = 0; i < per_thread; ++i)
             if (const int at = i * warpgroup_threads + static_cast<int>(threadIdx.x % warpgroup_threads);
                 n % warpgroup_threads == 0 || at < n)
                 columns[at] = of_columns[i];
     }
 };
 
-/// Calls function(i, r, c) for a thread's part of the chunk at (row, col): value i is of row r and column c of C.
+/// Calls function(i, r, c) for a thread's values of the chunk at (row, col): value i is in row r and column c of C.
 template <class Out, class Activation, class Function>
 __device__ void for_each_place(const tensor_product<Out, Activation>& p, int row, int col,
                                Function function) {
@@ -57,7 +57,7 @@ __device__ void for_each_place(const tensor_product<Out, Activation>& p, int row
     }
 }
 
-/// Adds the residual to a thread's part of a chunk.
+/// Adds the residual to a thread's values of a chunk.
 template <class Out, class Activation>
 __device__ void add_residual(const tensor_product<Out, Activation>& p, int row, int col,
                              float (&values)[chunk_sums]) {
@@ -67,7 +67,7 @@ __device__ void add_residual(const tensor_product<Out, Activation>& p, int row, 
     });
 }
 
-/// The activation of a thread's part of a chunk, and the scale.
+/// Applies the activation and the scale to a thread's values of a chunk.
 template <class Out>
 __device__ void activate(const tensor_product<Out>& p, int, int, float (&values)[chunk_sums]) {
     const epilogue<Out>& e = p.epilogue;
@@ -77,7 +77,7 @@ __device__ void activate(const tensor_product<Out>& p, int, int, float (&values)
     });
 }
 
-/// The same of a user's function, which may look something up by row and column: it is not called outside of C.
+/// The same with a user's function. It may look something up by row and column, so it is not called outside of C.
 template <class Out, class Function>
 __device__ void activate(const tensor_product<Out, element_function<Function>>& p, int row, int col,
                          float (&values)[chunk_sums]) {
@@ -86,7 +86,7 @@ __device__ void activate(const tensor_product<Out, element_function<Function>>& 
     });
 }
 
-/// alpha times the sums, and the biases: `columns` of the chunk, `rows` of the thread.
+/// Multiplies the sums by alpha and adds the biases: `columns` of the chunk's columns, `rows` of the thread's.
 template <class Out, class Activation>
 __device__ void add_biases(const tensor_product<Out, Activation>& p, const float* columns,
                            const float (&rows)[2], float (&values)[chunk_sums]) {
@@ -112,7 +112,7 @@ __device__ void scale(const tensor_product<Out, Activation>& p, float (&values)[
     for (float& value : values) value *= p.epilogue.scale;
 }
 
-/// What becomes of a thread's part of a chunk. `addend` has what C was, if beta is not 0, else the residual, where there is one.
+/// Applies the epilogue to a thread's values of a chunk. `addend` is C if beta is not 0, else the residual if there is one.
 template <class Out, class Activation>
 __device__ void apply_epilogue(const tensor_product<Out, Activation>& p, int row, int col,
                                const float* columns, const float (&rows)[2],
@@ -132,7 +132,7 @@ __device__ void apply_epilogue(const tensor_product<Out, Activation>& p, int row
         add(1);
 }
 
-/// The same where a function takes the residual. What it makes of elements outside of C is not stored.
+/// The same where a function takes the residual. Its results outside of C are not stored.
 template <class Out, class Function>
 __device__ void apply_epilogue(const tensor_product<Out, residual_function<Function>>& p, int, int,
                                const float*, const float (&)[2], const float (&residual)[chunk_sums],

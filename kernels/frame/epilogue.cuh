@@ -28,20 +28,21 @@ __device__ float activated(float x) {
         return x;
 }
 
-/// Whether an epilogue is biases and relu at most: few instructions for each element.
+/// Whether an epilogue has at most biases and relu, which take few instructions for each element.
 template <class Out>
 __device__ bool is_short(const epilogue<Out>& e) {
     return e.residual == nullptr &&
            (e.activation == matmul_activation::none || e.activation == matmul_activation::relu);
 }
 
-/// The activation of a short epilogue; a NaN stays one.
+/// The activation of a short epilogue. It keeps NaN.
 template <class Out>
 __device__ float short_activation(const epilogue<Out>& e, float x) {
     return ptx::max_nan(x, e.activation == matmul_activation::relu ? 0 : -infinity);
 }
 
-/// Calls function.operator()<activation>(): code for many elements is written once for each.
+/// Calls function.operator()<activation>(), so that code for many elements is written once and compiled for each
+/// activation.
 template <class Function>
 __device__ void with_activation(matmul_activation activation, Function function) {
     switch (activation) {
@@ -62,8 +63,7 @@ __device__ void with_activation(matmul_activation activation, Function function)
     }
 }
 
-/// A user's function of an element and its place. `is_transposed`: the product was turned around, the place is of the C
-/// that the user knows.
+/// A user's function of an element and its place in the user's C. `is_transposed` says that the product was transposed.
 template <class Function>
 struct element_function {
     Function function;
@@ -74,8 +74,8 @@ struct element_function {
     }
 };
 
-/// A function of an element, alpha times its sum, and of the residual at its place. It is all of the epilogue: there is no bias,
-/// C is not read, and the residual is not added.
+/// A function of an element, alpha times its sum, and of the residual at its place. It is the whole epilogue: no bias or
+/// residual is added, and C is not read.
 template <class Function>
 struct residual_function {
     Function function;
@@ -101,7 +101,7 @@ struct element_place {
     bool is_inside;  ///< of C
 };
 
-/// Applies the activation to a few elements, of which place(i) is where x[i] lies in C.
+/// Applies the activation to a few elements. place(i) gives the place of x[i] in C.
 template <class Out, int count, class Place>
 __device__ void activate_elements(matmul_activation chosen, float (&x)[count], Place) {
     with_activation(chosen, [&]<matmul_activation activation>() {
@@ -109,7 +109,7 @@ __device__ void activate_elements(matmul_activation chosen, float (&x)[count], P
         for (float& value : x) value = activated<Out, activation>(value);
     });
 }
-/// A function is not called outside of C.
+/// The same for a user's function, which is not called for places outside of C.
 template <class Out, class Function, int count, class Place>
 __device__ void activate_elements(const element_function<Function>& function, float (&x)[count],
                                   Place place) {
@@ -118,7 +118,7 @@ __device__ void activate_elements(const element_function<Function>& function, fl
         if (const element_place at = place(i); at.is_inside) x[i] = function(x[i], at.row, at.col);
 }
 
-/// Applies the epilogue to a few elements, each of which is alpha times its sum, plus beta times C.
+/// Applies the epilogue to a few elements, each alpha times its sum plus beta times C.
 template <class Out, class Activation, int count, class Place>
 __device__ void apply_to_elements(const epilogue<Out, Activation>& e, float (&x)[count], Place place) {
     const auto add = [&](const Out* from, auto offset_of) {
@@ -137,8 +137,8 @@ __device__ void apply_to_elements(const epilogue<Out, Activation>& e, float (&x)
     });
 }
 
-/// Applies the epilogue to one element, whose `x` is alpha times its sum, plus beta times C. It is a call, as it is long and
-/// made for every element.
+/// Applies the epilogue to an element, alpha times its sum plus beta times C. Not inlined: it is long and each element
+/// needs it.
 template <class Out, class Activation>
 __device__ __noinline__ float applied(const epilogue<Out, Activation>& e, float x, std::int64_t row,
                                       std::int64_t col) {

@@ -6,8 +6,8 @@
 
 namespace heddle::kernels::frame {
 
-/// A matmul_epilogue whose views are all of C's shape: a bias has a stride of 0 along one side. Null: none.
-/// Activation: matmul_activation, or a user's function (epilogue.cuh).
+/// A matmul_epilogue whose views all have the shape of C: a bias has stride 0 along one side. A null pointer means that
+/// there is none. Activation is matmul_activation or a user's function (epilogue.cuh).
 template <class Out, class Activation = matmul_activation>
 struct epilogue {
     Activation activation{};

@@ -6,15 +6,15 @@
 
 #include <cstdint>
 
-/// A warp that marches down a strip of an image of bytes, some rows a step. It copies the rows itself, packet by packet, into a
-/// ring of steps in shared memory. What a border shows above and below the image is found once, as the lines of a strip.
-///
-/// Lines that begin at any address are copied word by word, as the words lie in memory: each is then shifted by as many bytes
-/// as it begins behind a word, and who reads it shifts it back. Bytes beside a line are never read. So a line's head, the bytes
-/// before its first whole word, which no asynchronous copy can take, is read beforehand, of all lines of a strip.
+/// A warp that marches down a strip of an image of bytes, several rows a step. It copies the rows itself, packet by packet,
+/// into a ring of steps in shared memory. The rows that the border shows above and below the image are found once, as the
+/// lines of a strip. Lines that begin at any address are copied word by word, as the words lie in memory. So a line is
+/// shifted by the number of bytes that it begins after the start of a word, and its reader shifts it back. Bytes beside a
+/// line are never read. No asynchronous copy can take the head of a line, the bytes before its first whole word. So the
+/// heads of all lines of a strip are read beforehand.
 namespace heddle::kernels::frame {
 
-/// The start of what the border shows as row `line` of an image.
+/// The start of the row of the image that stands for row `line`, which may be in the border.
 __device__ inline const std::uint8_t* start_of_line(const std::uint8_t* image, std::int64_t height,
                                                     std::int64_t row_stride, int line, border border) {
     return image + nearby_source_index(line, static_cast<int>(height), border) * row_stride;
@@ -22,8 +22,8 @@ __device__ inline const std::uint8_t* start_of_line(const std::uint8_t* image, s
 
 /// The rows of a step as a lane copies them: some packets of one row, and the same packets of every `rows_at_once`-th row.
 ///
-/// Shape says of a step how many `rows` it has, and of a row how many bytes a `packet` has, how many `packets` are copied, and
-/// how many bytes, the `pitch`, lie from row to row of the ring. A warp takes rows_at_once x packets_at_once packets at once.
+/// Shape has the `rows` of a step, the bytes of a `packet`, and the `packets` of a row. Rows of the ring lie `pitch` bytes
+/// apart. A warp copies rows_at_once x packets_at_once packets at once.
 template <class Shape>
 struct row_copies {
     static constexpr int copies = (Shape::packets + Shape::packets_at_once - 1) / Shape::packets_at_once;
@@ -35,8 +35,8 @@ struct row_copies {
     std::uint8_t* own_place;
     const std::uint8_t* const* next_line;
 
-    /// Copies begin at byte `first_at` of lines that have `row_bytes`. What lies outside of a line becomes zeros; no packet
-    /// lies across its start. The lane has this row and this packet of those that are taken at once.
+    /// Copies begin at byte `first_at` of lines of `row_bytes` bytes. Bytes outside of a line become zeros; no packet crosses
+    /// its start. own_row and packet are the lane's among those that are copied at once.
     __device__ row_copies(std::uint8_t* ring, const std::uint8_t* const* lines, int first_at, int row_bytes,
                           int own_row, int packet)
         : own_packet(packet) {
@@ -50,7 +50,7 @@ struct row_copies {
         next_line = lines + own_row;
     }
 
-    /// The next step's rows, to the ring's place `to`.
+    /// Starts to copy the rows of the next step to offset `to` of the ring.
     __device__ void load(int to) {
 #pragma unroll
         for (int row = 0; row < Shape::rows; row += Shape::rows_at_once) {
@@ -66,11 +66,12 @@ struct row_copies {
         next_line += Shape::rows;
         ptx::cp_async_commit_group();
     }
-    /// Packets have a line's ends too.
+    /// Does nothing: load() copies the ends of lines too.
     __device__ void load_ends(int, int) const {}
 };
 
-/// The word with a line's first byte, where it is not whole: what the line has of it, in its place.
+/// The bytes of a line before its first whole word, at their places in that word; 0 where the line begins with a whole
+/// word.
 __device__ inline unsigned head_of_line(const std::uint8_t* line, int row_bytes) {
     constexpr int word = sizeof(unsigned), byte_bits = 8;
     const int behind = bytes_behind_word(line);
@@ -82,19 +83,19 @@ __device__ inline unsigned head_of_line(const std::uint8_t* line, int row_bytes)
     return head;
 }
 
-/// The heads of a strip's lines, by the threads of the block that found those lines. They are for warps that copy lines from
-/// their first words on.
+/// The block's threads read the heads of a strip's lines, each of lines that it found itself. For warps that copy lines
+/// from their first words on.
 __device__ inline void read_heads(unsigned* heads, const std::uint8_t* const* lines, int count,
                                   int row_bytes) {
     for (int i = static_cast<int>(threadIdx.x); i < count; i += static_cast<int>(blockDim.x))
         heads[i] = head_of_line(lines[i], row_bytes);
 }
 
-/// The rows of a step as a lane copies them where lines begin at any address: some words of one row, and the same words of
-/// every `rows_at_once`-th row. Byte i of a row of the ring is byte i - bytes_behind_word(line) of the window.
+/// The same where lines begin at any address: some words of one row, and the same words of every `rows_at_once`-th row.
+/// Byte i of a row of the ring is byte i - bytes_behind_word(line) of the window.
 ///
-/// Shape says of a step how many `rows` it has, how many `words` of a row are copied, and how many bytes, the `pitch`, lie from
-/// row to row of the ring. A warp takes rows_at_once rows at once.
+/// Shape has the `rows` of a step and the `words` of a row. Rows of the ring lie `pitch` bytes apart. A warp copies
+/// rows_at_once rows at once.
 template <class Shape>
 struct word_copies {
     static constexpr int word = sizeof(unsigned), rows_at_once = 2, words_at_once = 32 / rows_at_once;
@@ -102,15 +103,15 @@ struct word_copies {
 
     int own_at;
     int row_bytes;
-    unsigned whole_bytes;       ///< of a line, at which words begin that it has whole
-    unsigned last_whole_bytes;  ///< the same for the lane's last copy; 0 where it would be of a word too many
-    bool has_ends;              ///< of lines: then load_ends() comes before load()
+    unsigned whole_bytes;       ///< a whole word of a line begins at a byte below this
+    unsigned last_whole_bytes;  ///< the same for the lane's last copy; 0 if beyond the words of a row
+    bool has_ends;              ///< whether there are ends of lines: then call load_ends() before load()
     std::uint8_t* own_place;
     const std::uint8_t* const* next_line;
     const unsigned* next_head;
 
-    /// Copies begin at byte `first_at` of lines that have `row_bytes`: a multiple of a word, less than words_at_once words
-    /// before their first. Words of the ring that have nothing of a line are left as they are.
+    /// Copies begin at byte `first_at` of lines of `row_bytes` bytes. It is a multiple of a word, fewer than words_at_once
+    /// words before the line's first. Words of the ring without bytes of a line stay unchanged.
     __device__ word_copies(std::uint8_t* ring, const std::uint8_t* const* lines, const unsigned* heads,
                            int first_at, int row_bytes, int lane)
         : row_bytes(row_bytes) {
@@ -124,7 +125,7 @@ struct word_copies {
         next_head = heads + own_row;
     }
 
-    /// The next step's rows, to the ring's place `to`.
+    /// Starts to copy the rows of the next step to offset `to` of the ring.
     __device__ void load(int to) {
 #pragma unroll
         for (int row = 0; row < Shape::rows; row += rows_at_once) {
@@ -145,7 +146,7 @@ struct word_copies {
         ptx::cp_async_commit_group();
     }
 
-    /// A lane for each of those rows copies the words with a line's first and last bytes, where they are not whole.
+    /// One lane for each row copies the first and the last word of a line, where they are not whole.
     __device__ void load_ends(int to, int lane) const {
         if (lane % words_at_once != 0) return;
 #pragma unroll 1

@@ -8,16 +8,16 @@
 
 #include <cstdint>
 
-/// How workers that share a tile of C along k add up what they have of it.
+/// How workers that share a tile of C add up their sums along k.
 namespace heddle::kernels::frame {
 
-/// A warpgroup's, whose sums are 64 x n of the tile, where that may have up to slot_n columns.
+/// The exchange of one warpgroup, which has 64 x n sums of a tile. slot_n is the most columns that such a tile may have.
 template <int n, int slot_n = n>
 class sum_exchange {
   public:
-    static constexpr int count = n / 2;  ///< of a thread
+    static constexpr int count = n / 2;  ///< sums of a thread
 
-    /// A worker has `groups` warpgroups, of which this is `group`; nobody else uses `barrier` and `flag` meanwhile.
+    /// This is warpgroup `group` of the `groups` of a worker. Nobody else uses `barrier` and `flag` meanwhile.
     __device__ sum_exchange(const tile_schedule& schedule, const shared_sums& memory, int worker, int groups,
                             int group, int barrier, bool& flag)
         : schedule_(schedule),
@@ -28,8 +28,8 @@ class sum_exchange {
           barrier_(barrier),
           flag_(flag) {}
 
-    /// Adds up what the workers have that share a tile: always in one order, by whoever comes last. Many are added in
-    /// groups first. Whether this warpgroup has the tile's sums now.
+    /// The last worker of a shared tile adds up the sums of all, always in the same order. Many workers are added in groups
+    /// first. Returns whether this warpgroup now has the tile's sums.
     __device__ bool combine(int tile, float (&sums)[count]) const {
         const int first = schedule_.first_worker(tile);
         const int workers = schedule_.last_worker(tile) - first + 1;
@@ -50,11 +50,11 @@ class sum_exchange {
     }
 
   private:
-    /// The place of this warpgroup's share of what a worker, or all that share a tile, has one of.
+    /// This warpgroup's slot or ticket, where `index` counts the slots of workers or the tickets of tiles.
     __device__ int share(int index) const { return index * groups_ + group_; }
     __device__ void sync() const { ptx::sync_threads(barrier_, warpgroup_threads); }
 
-    /// One sum of each thread after another: in packets, registers would have to be neighbours.
+    /// A slot stores one sum of all threads after another. Packets would need sums in neighbouring registers.
     __device__ float* slot(int index) const {
         return memory_.slots + std::int64_t{share(index)} * (warpgroup_threads * slot_n / 2) +
                threadIdx.x % warpgroup_threads;
@@ -76,14 +76,14 @@ class sum_exchange {
         for (int i = 0; i < count; ++i) sums[i] += __ldcg(from + i * warpgroup_threads);
     }
 
-    /// Whether this warpgroup is the last of `sharers` to come here: then it sees what the others left.
+    /// Whether this warpgroup is the last of `sharers` to call this. If so, it sees what the others left.
     __device__ bool is_last(int index, int sharers, partials_left left) const {
         if (threadIdx.x % warpgroup_threads == 0)
             flag_ = draws_last(memory_.tickets + share(index), static_cast<unsigned>(sharers - 1), left);
         sync();
         const bool result = flag_;
         ptx::fence_device();
-        sync();  // read by all before it is written again
+        sync();  // all have read the flag before it is written again
         return result;
     }
 

@@ -5,21 +5,21 @@
 
 #include <type_traits>
 
-/// The sums that a warpgroup's wgmma leaves in its threads' registers.
+/// The sums of a wgmma in the registers of a warpgroup's threads.
 namespace heddle::kernels::frame {
 
-/// A thread has sums of two rows.
+/// The first and the second row in which a thread has sums.
 __device__ inline int row_of_thread(int half) {
     const int thread = threadIdx.x % warpgroup_threads;
     return thread / 32 * 16 + thread % 32 / 4 + 8 * half;
 }
 
-/// And of each eight columns two.
+/// The first of the two neighbouring columns, of each eight, in which a thread has sums.
 __device__ inline int col_of_thread() {
     return threadIdx.x % 4 * 2;
 }
 
-/// In two elements of Out, side by side.
+/// The two values as a pair of Out.
 template <class Out>
 __device__ auto pair_of(float low, float high) {
     if constexpr (std::is_same_v<Out, half>)
@@ -31,10 +31,10 @@ __device__ auto pair_of(float low, float high) {
 }
 
 inline constexpr int chunk_cols = 32;
-inline constexpr int chunk_sums = chunk_cols / 2;  ///< of a thread
+inline constexpr int chunk_sums = chunk_cols / 2;  ///< that a thread has of a chunk
 
-/// The sums of the columns from `first` on, which is `offset` more than a multiple of `step`. It need not be known before:
-/// registers have no addresses, so it is compared with all that it may be.
+/// Copies the sums of the columns from `first` on, where first - offset is a multiple of `step`. Registers have no
+/// addresses, so `first`, which may be known at run time only, is compared with all its possible values.
 template <int n, int step = chunk_cols>
 __device__ void pick(const float (&sums)[n / 2], int first, float (&values)[chunk_sums], int offset = 0) {
 #pragma unroll

@@ -8,18 +8,18 @@
 
 namespace heddle::kernels::frame {
 
-/// A product as its kernel takes it: by value, maps too.
+/// A product in the form that kernels take: by value, with its tensor maps.
 template <class Out, class Activation = matmul_activation>
 struct tensor_product {
     CUtensorMap a{};
     CUtensorMap b{};
     CUtensorMap c{};
-    int c_map_cols = 0;  ///< tiles that end here at the latest are stored with the map
+    int c_map_cols = 0;  ///< tiles that end at this column or before are stored by the map
     Out* c_data = nullptr;
     std::int64_t c_row_stride = 0;
     std::int64_t c_col_stride = 0;
     std::int64_t c_batch_stride = 0;
-    int a_batch_step = 0;  ///< 0 where one A serves all
+    int a_batch_step = 0;  ///< 0 where all products have the same A
     int b_batch_step = 0;
     int m = 0;
     int n = 0;

@@ -9,11 +9,11 @@
 #include "kernels/device/warpgroup_tile.cuh"
 #include <heddle/error.hpp>
 
-/// The kernel of the frame, and its launch: one warpgroup produces, the others consume.
+/// The kernel of the frame and its launch: one warpgroup is the producer, and the others are consumers.
 namespace heddle::kernels::frame {
 
-// A user's file may be compiled for other architectures too. They have no wgmma: there the kernel is empty, and of one
-// thread, by which is_compiled() knows it.
+// A user's file may also be compiled for architectures without wgmma. There the kernel is empty and has one thread, by
+// which is_compiled() recognises it.
 #if !defined(__CUDA_ARCH__) || defined(__CUDA_ARCH_FEAT_SM90_ALL)
 template <class Kernel>
 inline constexpr int launch_threads = Kernel::threads;
@@ -34,8 +34,8 @@ __global__ void __launch_bounds__(launch_threads<Kernel>, 1)
     const bool produces = threadIdx.x < warpgroup_threads;
     if constexpr (Kernel::cluster > 1 || Kernel::producer_threads > 1) {
         ptx::sync_cluster<Kernel::cluster>();
-    } else {  // the producer, who set the barriers up, waits for nobody
-        constexpr int barrier = Kernel::threads / warpgroup_threads;  // behind those of the consumers
+    } else {  // the producer set the barriers up itself, and waits for nobody
+        constexpr int barrier = Kernel::threads / warpgroup_threads;  // after those of the consumers
         constexpr int threads = warp_size + Kernel::threads - warpgroup_threads;
         if (threadIdx.x < warp_size)
             ptx::arrive_threads(barrier, threads);
@@ -56,7 +56,7 @@ __global__ void __launch_bounds__(launch_threads<Kernel>, 1)
 #endif
 }
 
-/// Whether the current device, of compute capability 9.0, has this kernel with something in it.
+/// Whether the current device, of compute capability 9.0, has this kernel with its code.
 template <class Kernel>
 bool is_compiled() {
     cudaFuncAttributes attributes{};

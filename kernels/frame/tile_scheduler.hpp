@@ -6,49 +6,49 @@
 
 namespace heddle::kernels::frame {
 
-/// Who share a tile add up in groups of this many, and then what the groups have.
+/// Workers that share a tile add their sums up in groups of this size, and then the sums of the groups.
 __host__ __device__ constexpr int added_at_once(int sharers) {
     constexpr int most = 12;
     return sharers <= most * 3 / 2 ? sharers : most;
 }
 
-/// Where workers that share a tile leave their sums.
+/// Memory in which workers that share a tile leave their sums.
 struct shared_sums {
     float* slots = nullptr;
     unsigned* tickets = nullptr;  ///< zero between calls
 };
 
-/// A tile of C, in tiles, and the steps along k [first, last) of it that a worker multiplies.
+/// The work on a tile of C, at (row, col) counted in tiles: the steps [first, last) along k that a worker multiplies.
 struct tile_work {
     int row;
     int col;
     int first;
     int last;
     int batch;
-    int tile;  ///< of those that several workers share; else -1
+    int tile;  ///< its number among the shared tiles; -1 if not shared
 };
 
-/// Who does which tiles of C. `workers` work side by side, each a block or a cluster of blocks. The first `whole` tiles go
-/// round among them, one after another. The steps of the others are one long row that is cut into equal lengths for the
-/// first `streams` workers (stream-K): such a worker has the end of one tile, whole tiles, the beginning of another.
+/// The assignment of tiles of C to `workers`, each a block or a cluster of blocks, which run side by side. The first
+/// `whole` tiles go round among them. The steps of the other tiles form one sequence, cut into equal lengths for the first
+/// `streams` workers (stream-K). Such a worker has the end of one tile, whole tiles, and the beginning of another.
 struct tile_schedule {
-    int batches;  ///< of as many tiles each
+    int batches;  ///< all with the same number of tiles
     int down;
     int across;
-    int group;  ///< rows of tiles that are gone through column by column, so that what runs together shares A and B
+    int group;  ///< rows of tiles visited column by column, so that concurrent tiles share A and B
     int steps;  ///< of a tile
     int workers;
     int whole;
     int streams;
-    bool low_last = false;     ///< the lowest row of tiles, which takes less time, comes after all others,
-    bool narrow_last = false;  ///< and after that the right column
+    bool low_last = false;     ///< the last row of tiles takes less time and comes after all others
+    bool narrow_last = false;  ///< then comes the last column
 
     __host__ __device__ int tiles() const { return batches * down * across; }
     __host__ __device__ std::int64_t streamed_steps() const { return std::int64_t{tiles() - whole} * steps; }
     __host__ __device__ std::int64_t stream_begin(int worker) const {
         return streamed_steps() * worker / streams;
     }
-    /// Who has this of the streamed steps.
+    /// The worker that has this one of the streamed steps.
     __host__ __device__ int worker_of(std::int64_t step) const {
         return static_cast<int>(((step + 1) * streams - 1) / streamed_steps());
     }
@@ -58,7 +58,7 @@ struct tile_schedule {
     __host__ __device__ int last_worker(int shared_tile) const {
         return worker_of(std::int64_t{shared_tile} * steps + steps - 1);
     }
-    /// A worker shares two tiles at most: the one in which it begins, and another in which it ends.
+    /// A worker shares at most two tiles: the one where its steps begin, and another one where they end.
     __host__ __device__ int slot(int worker, int shared_tile) const {
         return 2 * worker + (stream_begin(worker) < std::int64_t{shared_tile} * steps ? 1 : 0);
     }
@@ -67,18 +67,18 @@ struct tile_schedule {
         const int batch = index / (down * across);
         index -= batch * (down * across);
         const int rows = down - (low_last ? 1 : 0), cols = across - (narrow_last ? 1 : 0);
-        const int of_low = rows * cols, of_narrow = down * cols;
-        if (index >= of_narrow) return {index - of_narrow, cols, 0, steps, batch, -1};
-        if (index >= of_low) return {rows, index - of_low, 0, steps, batch, -1};
-        const int of_group = group * cols;
-        const int first = index / of_group * group;
+        const int low_begin = rows * cols, narrow_begin = down * cols;
+        if (index >= narrow_begin) return {index - narrow_begin, cols, 0, steps, batch, -1};
+        if (index >= low_begin) return {rows, index - low_begin, 0, steps, batch, -1};
+        const int group_tiles = group * cols;
+        const int first = index / group_tiles * group;
         const int height = rows - first < group ? rows - first : group;
-        const int within = index % of_group;
+        const int within = index % group_tiles;
         return {first + within % height, within / height, 0, steps, batch, -1};
     }
 };
 
-/// The work of one worker, piece by piece. Where nothing streams, all tiles are whole.
+/// The work of one worker, piece by piece. Without `streams` all tiles are whole.
 template <bool streams = true>
 class tile_worker {
   public:
@@ -88,7 +88,7 @@ class tile_worker {
           at_(worker < schedule.streams ? schedule.stream_begin(worker) : 0),
           end_(worker < schedule.streams ? schedule.stream_begin(worker + 1) : 0) {}
 
-    /// Whether there is more.
+    /// Gets the next piece; returns whether there is one.
     __host__ __device__ bool next(tile_work& work) {
         if (index_ < schedule_.whole) {
             work = schedule_.place(index_);
@@ -112,14 +112,14 @@ class tile_worker {
     std::int64_t end_;
 };
 
-/// The tiles of several products in one row, product after product, all whole, that go round among the workers: who is not
-/// needed for the last tiles of a product begins the next.
+/// The tiles of several products as one sequence, product after product. All are whole and go round among the workers. So a
+/// worker begins the next product when the last tiles of one do not need it.
 template <int max_products>
 struct grouped_schedule {
     int workers = 0;
     int products = 0;
-    int begin[max_products + 1] = {};     ///< of a product's tiles in the row; then the row's end
-    tile_schedule of[max_products] = {};  ///< a product's tiles, whoever does them
+    int begin[max_products + 1] = {};     ///< of a product's tiles in the sequence; then its end
+    tile_schedule of[max_products] = {};  ///< the tiles of each product, without regard to workers
 
     void add(const tile_schedule& product) {
         of[products] = product;
@@ -128,14 +128,14 @@ struct grouped_schedule {
     }
 };
 
-/// The work of one worker, tile by tile.
+/// The tiles of one worker.
 template <int max_products>
 class grouped_worker {
   public:
     __host__ __device__ grouped_worker(const grouped_schedule<max_products>& schedule, int worker)
         : schedule_(schedule), index_(worker) {}
 
-    /// Whether there is more.
+    /// Gets the next tile; returns whether there is one.
     __host__ __device__ bool next(int& product, tile_work& work) {
         while (product_ < schedule_.products && index_ >= schedule_.begin[product_ + 1]) ++product_;
         if (product_ == schedule_.products) return false;

@@ -14,68 +14,68 @@
 
 #include <algorithm>
 
-/// A frame for kernels that multiply on Hopper's tensor cores. A block has a warpgroup that loads and others that multiply, with a
-/// ring of stages in shared memory between them, and goes from tile to tile of C.
+/// A frame for kernels that multiply on Hopper's tensor cores. In a block one warpgroup loads and others multiply, with a
+/// ring of stages in shared memory between them. The block goes from tile to tile of C.
 ///
 ///   producer   | load tile 0 | load tile 1 ...
 ///   consumers        | multiply 0 | store 0 | multiply 1 ...
 ///
-/// tile_kernel puts three parts together, and has what is common: barriers, clusters, tiles that several workers share.
+/// tile_kernel combines three parts, and has the common code: barriers, clusters, and tiles that several workers share.
 ///
-///   Mainloop   tile                  extents m and n, stages, consumers; and tile_defaults
+///   Mainloop   tile                  extents m and n, stages and consumers, and tile_defaults
 ///              storage               what the stages hold in shared memory
-///              prefetch(p)           of the product's tensor maps
+///              prefetch(p)           prefetches the product's tensor maps
 ///              load(...)             one load into a stage, by the producer
-///              multiply<n>(...)      a consumer's sums of a tile, of which n columns are multiplied
-///              end()                 after a consumer's last tile; and mainloop_defaults
-///   Epilogue   storage, prefetch(p)  the same
-///              init(storage)         sets its barriers up, by one thread
-///              fetch(half, place)    what is added to the sums, before they are multiplied
-///              store<n>(...)         from a consumer's sums to C
+///              multiply<n>(...)      computes a consumer's sums for the first n columns of a tile
+///              end()                 after a consumer's last tile; there are mainloop_defaults
+///   Epilogue   storage, prefetch(p)  as above
+///              init(storage)         one thread initialises its barriers
+///              fetch(half, place)    fetches what is added to the sums, before the products
+///              store<n>(...)         stores a consumer's sums to C
 ///              end(thread)           after a consumer's last tile
 ///   Work       the products and their tiles: one_product or product_group
 ///
-/// Named barriers: 0 is sync_threads(); from 1 on each consumer has one for itself; one more is for the set-up.
+/// Named barriers: 0 is sync_threads()'s, then each consumer has one of its own, and the set-up uses the next one.
 namespace heddle::kernels::frame {
 
-/// What a Mainloop's tile need not say.
+/// Defaults for a Mainloop's tile.
 struct tile_defaults {
     static constexpr int cluster = 1;  ///< blocks, one below the other, that share their tiles of B
-    static constexpr int halves = 1;   ///< of 64 rows each, that a consumer has
-    /// Each consumer has a tile for itself: one multiplies while the other stores.
+    static constexpr int halves = 1;   ///< of a consumer, 64 rows each
+    /// Whether each consumer has a tile of its own, so that one multiplies while the other stores.
     static constexpr bool take_turns = false;
     static constexpr bool streams = true;  ///< workers may share a tile
-    /// Instead, the blocks of a cluster have a tile together: each a share of its steps, and then of its columns, which is the
-    /// Epilogue's tile. A worker has one tile at most.
+    /// Whether the blocks of a cluster work on one tile together instead. Each has a share of its steps, and then of its
+    /// columns, which is the tile of the Epilogue. A worker then has at most one tile.
     static constexpr bool divides_k = false;
 };
 
-/// What a Mainloop need not say.
+/// Defaults for a Mainloop.
 struct mainloop_defaults {
     static constexpr int producer_registers = 40;  ///< of a thread
-    static constexpr int loads = 1;  ///< that a step along k takes, each into a stage of its own
-    /// Each warp of a consumer tells when it has read a stage; else one thread of the consumer does.
+    static constexpr int loads = 1;                ///< loads of a step along k, each into a stage of its own
+    /// Whether each warp of a consumer signals that it has read a stage; else one thread of the consumer does.
     static constexpr bool warps_release = true;
-    /// Where it is not 0: where C has no more columns than this in a tile, no more are multiplied, and where it has no row for a
-    /// consumer, the consumer multiplies nothing.
+    /// If not 0, a tile in which C has at most this many columns multiplies no more columns. A consumer without rows of C then
+    /// multiplies nothing.
     static constexpr int narrow = 0;
 };
 
-/// What the producer loads.
+/// What the producer loads, and for which tile.
 struct tile_place {
     int row;  ///< element of C where the block's tile begins
     int col;
-    int load;  ///< its number along k: the step, or where a step takes several loads, step * loads and which of them
+    int load;  ///< number along k: step * loads, plus the load of the step
     int batch;
     int rank;  ///< of the block in its cluster
 };
 
-/// The part of a tile whose sums a consumer has, 64 rows.
+/// The 64 rows of a tile whose sums a consumer has.
 struct sums_place {
-    int row;  ///< element of C where it begins
+    int row;  ///< first element of C
     int col;
     int batch;
-    bool is_whole;  ///< no other worker has a part of the sums
+    bool is_whole;  ///< whether no other worker has a part of the sums
 };
 
 /// The first named barrier that the frame does not use.
@@ -89,11 +89,11 @@ struct tile_kernel {
     using tile = typename Mainloop::tile;
     static constexpr int threads = (tile::consumers + 1) * warpgroup_threads;
     static constexpr int cluster = tile::cluster;
-    /// Blocks of a cluster that fill one another's stages.
+    /// The number of blocks of a cluster that fill one another's stages.
     static constexpr int fillers = tile::divides_k ? 1 : cluster;
     static constexpr int producer_threads = 1;
     static constexpr int producer_registers = Mainloop::producer_registers;
-    /// What is left of the multiprocessor's for each consumer, in eights; more than 232 no thread needs.
+    /// Each consumer thread's share of the registers that the producer leaves, a multiple of 8. No thread needs more than 232.
     static constexpr int consumer_registers =
         std::min(232, (512 - producer_registers) / tile::consumers / 8 * 8);
     static_assert(!tile::streams || tile::halves == 1, "the sums of one half are exchanged");
@@ -112,7 +112,7 @@ struct tile_kernel {
     shared_storage& shared;
     int worker = ptx::block_index() / cluster;
     int rank = cluster == 1 ? 0 : static_cast<int>(ptx::cluster_rank());
-    int group = static_cast<int>(threadIdx.x) / warpgroup_threads - 1;  ///< of the consumers
+    int group = static_cast<int>(threadIdx.x) / warpgroup_threads - 1;  ///< number of the consumer
     int thread = static_cast<int>(threadIdx.x) % warpgroup_threads;
     stage_position<tile::stages> at{};
 
@@ -123,21 +123,21 @@ struct tile_kernel {
         }
     }
 
-    /// By one thread, before a barrier of the block or cluster.
+    /// One thread calls this before a barrier of the block or cluster.
     static __device__ void init(shared_storage& shared) {
         constexpr int emptiers = tile::take_turns ? 1 : tile::consumers;
         constexpr int arrivals = Mainloop::warps_release ? warpgroup_threads / warp_size : 1;
         if constexpr (tile::take_turns)
             for (ptx::mbarrier& turn : shared.tile_turns) ptx::init(&turn, warpgroup_threads);
         Epilogue::init(shared.epilogue);
-        shared.barriers.init(1, emptiers * arrivals * fillers);  // and a fence for all of them
+        shared.barriers.init(1, emptiers * arrivals * fillers);  // includes the fence for all barriers
     }
 
     __device__ int row_of(const tile_work& work) const {
         return (work.row * fillers + (tile::divides_k ? 0 : rank)) * tile::m;
     }
     __device__ int col_of(const tile_work& work) const { return work.col * tile::n; }
-    /// The steps of a tile that are this block's.
+    /// The steps of a tile that this block multiplies.
     __device__ tile_work part_of(tile_work work) const {
         if constexpr (tile::divides_k) {
             const int steps = work.last;
@@ -146,7 +146,7 @@ struct tile_kernel {
         }
         return work;
     }
-    /// Where this consumer's rows begin in the tile.
+    /// The tile's row where this half of the consumer begins.
     __device__ int row_of_half(int half) const {
         return (half + (tile::take_turns ? 0 : group * tile::halves)) * warpgroup_m;
     }
@@ -156,7 +156,7 @@ struct tile_kernel {
         for (tile_work whole{}; tiles.next(whole);) {
             const tile_work work = part_of(whole);
             const Product& p = tiles.product();
-            if constexpr (Work::is_group) Epilogue::prefetch(p);  // its loads come at once, its stores later
+            if constexpr (Work::is_group) Epilogue::prefetch(p);  // its loads come soon, its stores later
 #pragma unroll 1                                                  // code that runs once comes from memory
             for (int load = work.first * Mainloop::loads; load < work.last * Mainloop::loads;
                  ++load, at.advance()) {
@@ -166,7 +166,7 @@ struct tile_kernel {
                                &shared.barriers.full[at.stage]);
             }
         }
-        if constexpr (fillers > 1)  // a block that has ended cannot be arrived at
+        if constexpr (fillers > 1)  // no block can arrive at one that ended
             for (int stage = 0; stage < tile::stages; ++stage, at.advance())
                 ptx::wait(&shared.barriers.empty[at.stage], at.parity ^ 1);
     }
@@ -175,7 +175,7 @@ struct tile_kernel {
         ptx::wait(&shared.barriers.full[at.stage], at.parity);
     }
 
-    /// This consumer has done with a stage. Where blocks of a cluster fill one another's stages, all of them are told.
+    /// Signals that this consumer has read a stage, to all blocks where blocks of a cluster fill one another's stages.
     __device__ void release(int stage) {
         int arriver = thread;
         if constexpr (Mainloop::warps_release) {
@@ -189,12 +189,12 @@ struct tile_kernel {
         }
     }
 
-    /// Lets the other consumer begin its tile.
+    /// Lets the next consumer begin its tile.
     __device__ void pass_turn() {
         if constexpr (tile::take_turns) ptx::arrive(&shared.tile_turns[(group + 1) % tile::consumers]);
     }
 
-    /// Adds up what the workers have of a shared tile. Returns whether this one has all of it, and is to store it.
+    /// Adds up the workers' sums of a shared tile. Returns whether this worker has all of them and must store the tile.
     template <int n>
     __device__ bool combine(int shared_tile, float (&sums)[n / 2]) {
         const sum_exchange<n, tile::n> exchange(all.schedule, all.sums, worker, cluster * tile::consumers,
@@ -228,7 +228,7 @@ struct tile_kernel {
         }
     }
 
-    /// Lets the stages of a tile go that has no rows of C for this consumer.
+    /// Releases the stages of a tile that has no rows of C for this consumer.
     __device__ void skip_tile(int steps) {
         for (int load = 0; load < steps * Mainloop::loads; ++load, at.advance()) {
             wait();
@@ -249,8 +249,8 @@ struct tile_kernel {
                     at.skip((work.last - work.first) * Mainloop::loads);
                     continue;
                 }
-                // A barrier's parity is one bit: who waits more than a round ahead would pass too early. So this one waits until
-                // the other has waited for its last stage.
+                // A barrier's parity is one bit, so a wait more than a round ahead would pass too early. So this consumer waits
+                // until the other has waited for its last stage.
                 if (before > 0) ptx::wait(&shared.tile_turns[group], (before - 1) / tile::consumers % 2);
             }
             if constexpr (Mainloop::narrow > 0) {

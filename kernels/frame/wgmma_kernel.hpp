@@ -5,30 +5,30 @@
 #include <string_view>
 #include <utility>
 
-/// The rows of kernels in the frame of products: what a table says of each, and all else follows from.
+/// The rows of the table of kernels that use the frame. Everything else about a kernel follows from its row.
 namespace heddle::kernels::frame {
 
-/// A tile of C that a block works on; `blocks` of them, one below the other, share their part of B.
+/// The tile of C of a block. `blocks` of them, one below the other, share their part of B.
 struct tile_shape {
     int m = 0;
     int n = 0;
     int blocks = 1;
 };
 
-/// What a kernel can do besides multiplying whole tiles and storing the sums as they are. It needs code, so a kernel has no more
-/// of it than its rung uses.
+/// What a kernel can do beside multiplying whole tiles and storing sums. Each takes code, so kernels have what their rung
+/// uses.
 enum class extra { nothing, streams, epilogue, both };
 
-/// Whether the consumers have rows of one tile each, or take turns, with a tile each: then one multiplies while the other stores.
+/// Whether consumers divide the rows of one tile, or take turns with a tile each: then one multiplies while another stores.
 enum class consumers_have { one_tile, turns };
 
-/// A kernel whose warpgroups multiply what another one loads. `consumers` of them have `halves` x 64 rows of n columns each.
+/// A kernel where one warpgroup loads and `consumers` others multiply, each `halves` x 64 rows of n columns.
 struct wgmma_kernel {
     std::string_view name;
     int consumers;
     int n;
     int stages;
-    int cluster = 1;  ///< blocks that share a part of B, or with divides_k a tile
+    int cluster = 1;  ///< blocks that share a part of B; with divides_k, a tile
     extra can = extra::nothing;
     consumers_have have = consumers_have::one_tile;
     int halves = 1;
@@ -43,7 +43,7 @@ struct wgmma_kernel {
     constexpr bool has_epilogue() const { return can == extra::epilogue || can == extra::both; }
 };
 
-/// Calls function.operator()<row>() for the row that is given, which is a constant there.
+/// Calls function.operator()<row>() with the given row as a constant.
 template <const auto& kernels, class Function>
 void with_row(std::size_t row, Function function) {
     const bool is_there = [&]<std::size_t... i>(std::index_sequence<i...>) {

@@ -10,36 +10,36 @@
 #include <cstdint>
 #include <type_traits>
 
-/// What mainloops have in common whose operands are both read from shared memory by wgmma.
+/// Common parts of mainloops whose wgmma reads both operands from shared memory.
 namespace heddle::kernels::frame {
 
-/// A block's share of what a cluster has together.
+/// A block's share of the tile of a cluster.
 template <class Tile>
 struct share_of : Tile {
     static constexpr int n = Tile::n / Tile::cluster;
 };
 
-/// The tile of a row.
+/// The tile of a row of the table.
 template <const auto& kernels, std::size_t row>
 struct wgmma_tile : tile_defaults {
-    static constexpr wgmma_kernel of = kernels[row];
-    static constexpr int consumers = of.consumers;
-    static constexpr bool take_turns = of.have == consumers_have::turns;
-    static constexpr int halves = of.halves;
-    static constexpr int m = of.m();
-    static constexpr int n = of.n;
-    static constexpr int stages = of.stages;
-    static constexpr int cluster = of.cluster;
-    static constexpr bool streams = of.streams();
-    static constexpr bool has_epilogue = of.has_epilogue();
-    static constexpr bool divides_k = of.divides_k;
+    static constexpr wgmma_kernel config = kernels[row];
+    static constexpr int consumers = config.consumers;
+    static constexpr bool take_turns = config.have == consumers_have::turns;
+    static constexpr int halves = config.halves;
+    static constexpr int m = config.m();
+    static constexpr int n = config.n;
+    static constexpr int stages = config.stages;
+    static constexpr int cluster = config.cluster;
+    static constexpr bool streams = config.streams();
+    static constexpr bool has_epilogue = config.has_epilogue();
+    static constexpr bool divides_k = config.divides_k;
     static_assert(!streams || !take_turns);
-    /// What a block stores.
+    /// The tile that a block stores.
     using share = std::conditional_t<divides_k, share_of<wgmma_tile>, wgmma_tile>;
 };
 
-/// The stages and the products; a mainloop adds what fills a stage. How the operands lie is part of the instructions, so each of
-/// four orders has a loop of its own.
+/// The stages and the products; a mainloop adds what fills a stage. The layouts of A and B are part of the instructions, so
+/// each of the four combinations has its own loop.
 template <class In, class Tile>
 struct wgmma_mainloop : mainloop_defaults {
     using tile = Tile;
@@ -47,7 +47,7 @@ struct wgmma_mainloop : mainloop_defaults {
     using a_tile = warpgroup_tile<In, Tile::m, k_major>;
     template <bool k_major>
     using b_tile = warpgroup_tile<In, Tile::n, k_major>;
-    static constexpr int depth = a_tile<true>::depth;  ///< of a step
+    static constexpr int depth = a_tile<true>::depth;  ///< steps have this extent along k
     static constexpr bool warps_release = false;
 
     struct storage {
@@ -59,31 +59,32 @@ struct wgmma_mainloop : mainloop_defaults {
 
     template <int n, bool a_k_major, bool b_k_major>
     static __device__ void multiply_in_order(auto& kernel, int steps, float (&sums)[Tile::halves][n / 2]) {
-        using of_a = a_tile<a_k_major>;
-        using of_b = b_tile<b_k_major>;
+        using a_operand = a_tile<a_k_major>;
+        using b_operand = b_tile<b_k_major>;
         int stage_before = 0;
-        // Zeros, and not the first product's own: with several loops ptxas would run products one by one.
+        // The first product adds to zeros: if it overwrote the sums, ptxas would serialise products, as there are several
+        // loops.
 #pragma unroll
-        for (auto& of_half : sums)
+        for (auto& half_sums : sums)
 #pragma unroll
-            for (float& sum : of_half) sum = 0;
+            for (float& sum : half_sums) sum = 0;
 #pragma unroll 1
         for (int step = 0; step < steps; ++step) {
             const int stage = kernel.at.stage;
             kernel.wait();
-            const std::uint64_t b = of_b::descriptor(kernel.shared.stages.b[stage], 0);
+            const std::uint64_t b = b_operand::descriptor(kernel.shared.stages.b[stage], 0);
             ptx::wgmma_fence();
 #pragma unroll
-            for (int i = 0; i < depth / of_a::step; ++i)
+            for (int i = 0; i < depth / a_operand::step; ++i)
 #pragma unroll
                 for (int half = 0; half < Tile::halves; ++half) {
                     const std::uint64_t a =
-                        of_a::descriptor(kernel.shared.stages.a[stage], kernel.row_of_half(half));
-                    ptx::wgmma<In, n, a_k_major, b_k_major>(sums[half], a + i * of_a::advance,
-                                                            b + i * of_b::advance, true);
+                        a_operand::descriptor(kernel.shared.stages.a[stage], kernel.row_of_half(half));
+                    ptx::wgmma<In, n, a_k_major, b_k_major>(sums[half], a + i * a_operand::advance,
+                                                            b + i * b_operand::advance, true);
                 }
             ptx::wgmma_commit();
-            if (step > 0) {  // the products of the step before are done, those of this one run
+            if (step > 0) {  // the products of the previous step are done, those of this step run
                 ptx::wgmma_wait<1>();
                 kernel.release(stage_before);
             }
@@ -93,7 +94,7 @@ struct wgmma_mainloop : mainloop_defaults {
         kernel.pass_turn();
         ptx::wgmma_wait<0>();
 #pragma unroll
-        for (auto& of_half : sums) ptx::wgmma_results(of_half);
+        for (auto& half_sums : sums) ptx::wgmma_results(half_sums);
         kernel.release(stage_before);
     }
 

@@ -2,10 +2,10 @@
 
 #include "kernels/frame/tile_scheduler.hpp"
 
-/// What a kernel of the frame is given: products, and who does which of their tiles.
+/// The work of a kernel of the frame: products, and which worker does which of their tiles.
 namespace heddle::kernels::frame {
 
-/// The tiles of one product: `whole` ones, and where the kernel `streams` those that several workers share.
+/// The tiles of one product: `whole` ones, and where the kernel `streams`, tiles that several workers share.
 template <class Product_, bool streams>
 struct one_product {
     using Product = Product_;

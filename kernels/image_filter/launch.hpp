@@ -16,8 +16,7 @@ namespace heddle::kernels::image_filter {
 
 enum class stencil { sobel_x, sobel_y, sobel_magnitude, laplacian };
 
-/// Images none of whose extents is 0. The destination's pixel (0, 0) is the source's (x, y): the result of a
-/// region.
+/// Images without an extent of 0. Pixel (0, 0) of the destination is pixel (x, y) of the source, for results of a region.
 template <class T>
 struct arguments {
     image_filter::stencil stencil;
@@ -29,25 +28,25 @@ struct arguments {
     T border_value;
 };
 
-/// Whether rows of all images begin at multiples of quads of values, counted from a value of theirs.
+/// Whether rows of all images begin at multiples of four values, counted from this value of the row.
 constexpr bool has_quads(const tensor_layout& images, std::int64_t first_value) {
     constexpr std::int64_t quad = 4;
     return alignment_of_rows(images, first_value) >= quad * images.element_bytes;
 }
 
-/// What the choice of a rung depends on. Width and height are the destination's.
+/// The properties by which a rung is chosen. Width and height are those of the destination.
 struct problem {
     std::int64_t width = 0;
     std::int64_t height = 0;
     std::int64_t channels = 1;
     std::int64_t images = 1;
     std::int64_t source_width = width;
-    /// Rows start at multiples of quads of values: the source's from the region's place on, and the destination's.
+    /// Whether rows begin at multiples of four values: the source's from the region's start on, and the destination's.
     bool has_source_quads = true;
     bool has_destination_quads = true;
 };
 
-/// How a rung does a problem.
+/// How a rung solves a problem.
 struct plan {
     launch_extents blocks;  ///< along z of register_window: images of a launch
     launch_extents threads;
@@ -56,7 +55,7 @@ struct plan {
     bool aligned_stores = false;
 };
 
-/// register_window counts the values of a row, the source's too, in 32 bits.
+/// register_window counts the values of a row in 32 bits, for the source too.
 inline constexpr std::int64_t max_row_values = std::int64_t{1} << 29;
 
 /// Each rung has a plan and a launch. The plan is pure. It takes the problems that meet the needs in the rung's row.

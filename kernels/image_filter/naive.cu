@@ -1,9 +1,9 @@
-// naive: the definition. One thread, one output value, the nine pixels of its window.
+// naive: the definition. One thread computes one output value from the nine pixels of its window.
 //
 //   out(x, y) = filter of  in(x - 1, y - 1) .. in(x + 1, y + 1)
 //
-// Neighbours share nearly all of their windows, which the caches hold, and each looks every pixel's border up:
-// load and integer instructions limit it. Any shape, any alignment.
+// Neighbouring threads share nearly all of their windows, which the caches hold. Each thread looks up the border for every
+// pixel. What limits it: load and integer instructions. Takes any shape and alignment.
 
 #include "kernels/device/border.cuh"
 #include "kernels/device/launch.hpp"

@@ -1,17 +1,17 @@
-// register_window: one read, one write. A warp marches down a strip of the image; what the last two rows gave
-// along x waits in registers.
+// register_window: reads and writes each value once. A warp marches down a strip of the image, and registers keep the
+// results along x of the last two rows.
 //
 //   lanes       0      1       2      ...     30     31      a lane: 4 neighbouring values of a row
-//   loads     [....] [....]  [....]   ...   [....] [....]    0 and 31 load only: they are the others' neighbours
-//   row y+1     along x: a lane's values, and those `channels` away, of the lanes beside it by shuffles
-//   row y       out = along y of what rows y - 1, y, y + 1 gave; stored by lanes 1 to 30
+//   loads     [....] [....]  [....]   ...   [....] [....]    lanes 0 and 31 only load, for their neighbours
+//   row y+1     along x: values of this lane, and of its neighbours by shuffles, `channels` values apart
+//   row y       out = along y of the results of rows y - 1, y, y + 1; lanes 1 to 30 store it
 //
-// A value is loaded once, by one instruction for four, where `naive` loads each nine times, and no value passes
-// through shared memory. What stands for the pixels around the image is a step away that the launcher has worked
-// out. Warps of a block lie side by side and march a few rows only, so that all warps together sweep over the
-// image from top to bottom, as a copy does; longer marches are slower. The rows and columns that warps share come
-// from L2. Any shape, any alignment, rows of up to 2^29 values; vector loads and stores where rows are aligned.
-// What limits it is DRAM; of uint8 it is the latency and the instructions of a row.
+// One instruction loads four values, and each value is loaded once, where `naive` loads it nine times. No value passes
+// through shared memory. The pixel that stands for one outside of the image lies at an offset that the launcher computes.
+// Warps of a block lie side by side and march a few rows only. So all warps together sweep over the image from top to
+// bottom, as a copy does; longer marches are slower. The rows and columns that warps share come from L2. Takes any shape
+// and alignment, with rows of up to 2^29 values, and uses vector loads and stores where rows are aligned. What limits it:
+// DRAM, or for uint8 the latency and the instructions of a row.
 
 #include "kernels/device/border.cuh"
 #include "kernels/device/grid.hpp"
@@ -33,8 +33,8 @@ struct tile {
     static constexpr int threads = 256;
     static constexpr int blocks_per_sm = 4;
     static constexpr int warps = threads / warp_size;
-    static constexpr int values = 4;                        ///< that a lane has of a row
-    static constexpr int strip = values * (warp_size - 2);  ///< that a warp stores of a row
+    static constexpr int values = 4;                        ///< of a row that a lane has
+    static constexpr int strip = values * (warp_size - 2);  ///< of a row that a warp stores
     static_assert(values >= 4, "the neighbours of 4 channels are in the lanes beside");
 
     /// Rows that a warp stores.
@@ -44,14 +44,14 @@ struct tile {
     static constexpr int ahead = 2;  ///< rows that are loaded before they are needed
 };
 
-/// A lane's values of a row, in as few registers as they need: what one instruction loads.
+/// A lane's values of a row in as few registers as possible: one instruction loads them.
 template <class T>
 struct alignas(tile::values * sizeof(T)) packed {
     static constexpr int bits = 8 * static_cast<int>(sizeof(T));
     static constexpr int per_word = 32 / bits;
     std::uint32_t words[tile::values / per_word] = {};
 
-    /// The element is still 0.
+    /// Sets an element that is still 0.
     __device__ void set(int e, T value) { words[e / per_word] |= bits_of(value) << (e % per_word * bits); }
     __device__ float to_float(int e) const {
         const std::uint32_t word = words[e / per_word] >> (e % per_word * bits);
@@ -74,8 +74,8 @@ struct alignas(tile::values * sizeof(T)) packed {
     }
 };
 
-/// A row or a column of the source, in steps from where the destination begins: what it has, and how far it is from
-/// the step before or behind it to the one that stands for it. That is 0 where it is the border's constant.
+/// A row or a column of the source, in steps from where the destination begins. It has its range, and the offsets from steps
+/// outside of it to the steps that stand for them. An offset of 0 means the border's constant.
 template <class Index>
 struct line {
     Index begin;
@@ -83,7 +83,7 @@ struct line {
     Index from_before = 0;
     Index from_behind = 0;
 
-    /// `size` pixels of `steps` each; the destination begins at pixel `at`.
+    /// The source has `size` pixels of `steps` steps each, and the destination begins at its pixel `at`.
     line(std::int64_t size, std::int64_t at, std::int64_t steps, border kind)
         : begin(static_cast<Index>(-at * steps)), end(static_cast<Index>((size - at) * steps)) {
         if (kind == border::constant) return;
@@ -99,7 +99,7 @@ struct line {
 
 template <class T>
 struct parameters {
-    const T* source;  ///< of the destination's first value
+    const T* source;  ///< at the destination's first value
     float* destination;
     std::int64_t source_stride;
     std::int64_t destination_stride;
@@ -107,7 +107,7 @@ struct parameters {
     std::int64_t destination_image_stride;
     line<int> columns;
     line<std::int64_t> source_rows;
-    /// The destination has these.
+    /// The extents of the destination.
     int row_values;
     std::int64_t rows;
     int rows_per_warp;
@@ -116,7 +116,7 @@ struct parameters {
     bool aligned_stores;
 };
 
-/// What a lane's values give along x. `channels` away are values of its own or of the lanes beside it.
+/// The results along x for a lane's values. Values `channels` away are its own or belong to the neighbouring lanes.
 template <class Filter, int channels>
 __device__ void filter_row(const float (&own)[tile::values], typename Filter::partial (&row)[tile::values]) {
     constexpr unsigned all = 0xffffffff;
@@ -148,7 +148,7 @@ __global__ void __launch_bounds__(tile::threads, tile::blocks_per_sm)
     const int outputs = static_cast<int>(min(std::int64_t{p.rows_per_warp}, p.rows - top));
     const bool stores = lane > 0 && lane < warp_size - 1 && x < p.row_values;
 
-    // The elements of a row that stand for this lane's, from the destination's first.
+    // The elements of a row that stand for this lane's values, counted from the destination's first element.
     const bool is_plain = p.aligned_loads && p.columns.has(x) && p.columns.has(x + tile::values - 1);
     int columns[tile::values];
 #pragma unroll
@@ -178,7 +178,7 @@ __global__ void __launch_bounds__(tile::threads, tile::blocks_per_sm)
         filter_row<Filter, channels>(own, row);
     };
 
-    // The rows below, loaded a few ahead. All are inside of the image, but the last one at its end.
+    // The rows below are loaded a few ahead. All lie inside the image, except the last one at the image's end.
     const int inside = static_cast<int>(min(std::int64_t{outputs}, p.source_rows.end - 1 - top));
     const T* row = source + (top + 1) * p.source_stride;
     loaded next[ahead];
@@ -229,11 +229,11 @@ __global__ void __launch_bounds__(tile::threads, tile::blocks_per_sm)
 
 plan plan_register_window(const problem& problem, const device_traits& device) {
     const std::int64_t strips = divide_up(problem.width * problem.channels, tile::strip);
-    // Warps of a block lie side by side, where the image is wide enough for that.
+    // Warps of a block lie side by side if the image is wide enough.
     int across = tile::warps;
     while (across / 2 >= strips) across /= 2;
     const int down = tile::warps / across;
-    // Fewer rows a warp where the image is small, so that there are warps for all of the device.
+    // In small images each warp has fewer rows, so that there are warps for the whole device.
     const std::int64_t images = std::min<std::int64_t>(problem.images, max_grid_y);
     const std::int64_t resident = std::int64_t{device.sm_count} * tile::blocks_per_sm * tile::warps;
     const std::int64_t wanted = problem.height * strips * images / resident;

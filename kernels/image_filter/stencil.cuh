@@ -4,18 +4,18 @@
 
 namespace heddle::kernels::image_filter {
 
-/// The square root of a number that is not negative, within an ulp, by a Newton step from the approximate root. sqrtf() is a call
-/// where its argument is denormal, which costs registers.
+/// The square root of a number >= 0 to within an ulp, by a Newton step from the approximate root. sqrtf() would call a function
+/// for denormal arguments, which costs registers.
 __device__ inline float square_root(float square) {
     const float reciprocal = rsqrtf(square);
     const float root = square * reciprocal;
     const float closer = fmaf(fmaf(-root, root, square), 0.5f * reciprocal, root);
-    return square > 0 && reciprocal > 0 ? closer : square;  // 0, infinity and NaN are their own
+    return square > 0 && reciprocal > 0 ? closer : square;  // 0, infinity and NaN are their own roots
 }
 
-/// Filters of 3 x 3 pixels, in two steps: what a row gives, from a pixel and its neighbours left and right,
-/// and what three rows give, one below the other. A weight of zero multiplies nothing, so that NaN and infinities
-/// stay where they have a weight.
+/// Filters of 3 x 3 pixels in two steps. along_x() combines a pixel with its left and right neighbours, and along_y() combines
+/// the results of three rows. Weights of zero are left out, so that NaN and infinities only reach results in which they have a
+/// weight.
 struct sobel_x {
     using partial = float;
     __device__ static float along_x(float left, float, float right) { return right - left; }
@@ -60,7 +60,7 @@ struct laplacian {
     }
 };
 
-/// Calls function(filter) with the stencil's filter.
+/// Calls function(filter) with the filter of the stencil.
 template <class Function>
 void with_filter(stencil which, Function function) {
     switch (which) {

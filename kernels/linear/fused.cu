@@ -1,11 +1,11 @@
-// fused: the derivative in the epilogue of the product.
+// fused: applies the derivative in the epilogue of the product.
 //
 //   matmul's fused:   sums of gradient x weights, in registers
-//   its epilogue:     each times f'(x) of its own place -> dx
+//   its epilogue:     multiplies each by f'(x) of its place -> dx
 //
-// x comes to the epilogue as a residual would: the tensor memory accelerator fetches it while the tensor cores multiply. dx is
-// written once, and its sums are rounded once. Needs half or bfloat16, a Hopper GPU, and operands that matmul's `fused` reads
-// where they lie: a product with a function takes no copies here, so it takes no scratch memory. What limits it: the product.
+// x comes to the epilogue as a residual would: the tensor memory accelerator fetches it while the tensor cores multiply. The
+// result is written once, and its sums are rounded once. Needs half or bfloat16, a Hopper GPU, and operands that matmul's
+// `fused` can read in place. A product with a function makes no copies and takes no scratch. What limits it: the product.
 
 #include "kernels/linear/derivative.cuh"
 #include "kernels/linear/launch.hpp"

@@ -1,10 +1,10 @@
-// separate: the derivative in a kernel of its own.
+// separate: a separate kernel applies the derivative.
 //
 //   matmul:      gradient x weights -> dx
 //   transform:   dx, x -> dx * f'(x) -> dx
 //
-// The product may be any that matmul takes, by the rung that is fastest for it. What limits it: dx is written, read and written,
-// where once would do. Its sums are rounded to T in between, where they may overflow.
+// The product runs by the fastest rung for it, and may be any that matmul takes. What limits it: dx is written, read and
+// written again. Its sums are rounded to T in between, where they may overflow.
 
 #include "kernels/linear/derivative.cuh"
 #include "kernels/linear/launch.hpp"

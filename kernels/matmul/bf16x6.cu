@@ -1,18 +1,18 @@
-// bf16x6: a float32 product as six bfloat16 products on the tensor cores.
+// bf16x6: computes a float32 product as six bfloat16 products on the tensor cores.
 //
-//   x = x0 + x1 + x2: each piece is what is left, rounded to eight bits. The pieces are exact, as x has 24 bits.
-//   a b = a0 b0 + (a0 b1 + a1 b0) + (a0 b2 + a1 b1 + a2 b0), and less than 2^-22.9 |a b| that is left out
+//   x = x0 + x1 + x2: each piece is the remainder, rounded to eight bits. The pieces are exact, as x has 24 bits.
+//   a b = a0 b0 + (a0 b1 + a1 b0) + (a0 b2 + a1 b1 + a2 b0), up to an error of less than 2^-22.9 |a b|
 //
 //   producer     | split B of step 0 | of step 1 | waits until step 0 is multiplied ...
-//   consumer 0              | multiply rows  0 ..  63 of step 0, split A of step 1 behind it | step 1 | ...
-//   consumer 1              | multiply rows 64 .. 127 of step 0, split A of step 1 behind it | step 1 | ...
+//   consumer 0              | multiply rows  0 ..  63 of step 0, meanwhile split A of step 1 | step 1 | ...
+//   consumer 1              | multiply rows 64 .. 127 of step 0, meanwhile split A of step 1 | step 1 | ...
 //
-// By the datasheet the tensor cores multiply bfloat16 fifteen times as fast as FFMA units multiply float32. A consumer splits
-// its rows of A in registers, from where wgmma takes them. Both consumers need B, so a third warpgroup splits it into shared
-// memory; of a pair of blocks, each splits half of B for both. The tensor cores cut sums off instead of rounding them, so a0
-// b0 is summed apart from the small products, and both sums go to a total by FADD. Tiles that fill no round are shared out
-// along k. Needs compute capability 9.0, and operands that its tensor memory accelerator can address, or copies of them. What
-// limits it: splitting and FADD wait for the registers' ports.
+// By the datasheet the tensor cores multiply bfloat16 fifteen times as fast as FFMA units multiply float32. A consumer
+// splits its rows of A in registers, from which wgmma reads them. Both consumers need B, so a third warpgroup splits it
+// into shared memory. In a pair of blocks, each block splits half of B for both. The tensor cores truncate sums instead of
+// rounding them. So a0 b0 is summed separately from the small products, and FADD adds both sums to a total. Tiles of a
+// partial round are divided along k. Needs compute capability 9.0, and operands that the tensor memory accelerator can
+// address, or copies of them. What limits it: splitting and FADD wait for register ports.
 
 #include "kernels/device/ptx/sync.cuh"
 #include "kernels/device/ptx/wgmma.cuh"
@@ -36,28 +36,28 @@ struct bf16x6_kernel : producer<a_k_major, b_k_major, cluster> {
     using typename block::a_tile;
     using typename block::piece_tile;
 
-    /// The other block's copies write to the stage, too. Here each lane arrives, as each has read what is known of the step:
-    /// as fast, and racecheck can follow it.
+    /// Releases a stage, to which the other block's copies write too. Here every lane arrives, after it has read the step's
+    /// info. That is as fast as one arrival a warp, and racecheck can follow it.
     __device__ void release_pieces(int stage) const {
         ptx::sync_warp();
         ptx::arrive(&shared.pieces_empty[stage]);
         if (cluster > 1 && lane == 0) ptx::arrive_at_block(&shared.pieces_empty[stage], rank ^ 1);
     }
 
-    /// The first of a thread's rows among its consumer's; the other is eight below. wgmma's rows are A's in another order, in
-    /// which those that half a warp reads at once are in different banks.
+    /// The first of a thread's rows among its consumer's; the other is eight below. The rows of wgmma are A's in another order,
+    /// in which the rows that half a warp reads at once lie in different banks.
     __device__ int row_of_thread(int consumer) const {
         const int row = lane / 4;
         return consumer * warpgroup_m + thread / warp_size * 16 + row % 4 * 2 + row / 4;
     }
 
-    /// The pieces of a thread's A for one instruction (wgmma.cuh).
-    __device__ void split_a(const unsigned char* a, const typename a_tile::pairs& of_thread, int instruction,
-                            unsigned (&to)[pieces][4]) const {
+    /// Splits a thread's elements of A for one instruction into pieces (wgmma.cuh).
+    __device__ void split_a(const unsigned char* a, const typename a_tile::pairs& thread_pairs,
+                            int instruction, unsigned (&to)[pieces][4]) const {
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
             unsigned pair[pieces];
-            split(of_thread.read(a, i % 2, 2 * instruction + i / 2), pair);
+            split(thread_pairs.read(a, i % 2, 2 * instruction + i / 2), pair);
 #pragma unroll
             for (int piece = 0; piece < pieces; ++piece) to[piece][i] = pair[piece];
         }
@@ -73,17 +73,16 @@ struct bf16x6_kernel : producer<a_k_major, b_k_major, cluster> {
                 shared.flags[consumer]};
     }
 
-    /// The pieces of A of the next step are split while the tensor cores multiply those of this one, behind the products
-    /// that have read theirs.
+    /// A of the next step is split while the tensor cores multiply this step. Its pieces overwrite those of finished products.
     __device__ void consume() const {
         const int consumer = static_cast<int>(threadIdx.x) / warpgroup_threads - 1;
         const int row = row_of_thread(consumer);
-        const typename a_tile::pairs of_thread(row, lane % 4 * 2);
+        const typename a_tile::pairs thread_pairs(row, lane % 4 * 2);
         unsigned a[tile::instructions][pieces][4];
         const auto split_for = [&](int step, int i) {
             const int stage = stage_of(step);
             if (i == 0) ptx::wait(&shared.a_full[stage], parity_of(step));
-            split_a(shared.a[stage], of_thread, i, a[i]);
+            split_a(shared.a[stage], thread_pairs, i, a[i]);
             if (i + 1 == tile::instructions) arrive_by_warp(&shared.a_empty[stage]);
         };
 #pragma unroll
@@ -97,8 +96,8 @@ struct bf16x6_kernel : producer<a_k_major, b_k_major, cluster> {
 #pragma unroll
             for (int piece = 0; piece < pieces; ++piece)
                 b[piece] = piece_tile::descriptor(shared.b_pieces[stage][piece], 0);
-            const auto multiply = [&](int of_a, int of_b, int i, bool accumulate) {
-                ptx::wgmma_of_registers<b_k_major>(sums, a[i][of_a], b[of_b] + i * piece_tile::advance,
+            const auto multiply = [&](int a_piece, int b_piece, int i, bool accumulate) {
+                ptx::wgmma_of_registers<b_k_major>(sums, a[i][a_piece], b[b_piece] + i * piece_tile::advance,
                                                    accumulate);
             };
             const auto add = [&] {
@@ -111,7 +110,7 @@ struct bf16x6_kernel : producer<a_k_major, b_k_major, cluster> {
             ptx::wait(&shared.pieces_full[stage], parity_of(step));
             const bool ends_tile = info_of(step).is_last_of_tile;
             more = info_of(step + 1).exists;
-            if (row_of(info_of(step)) + consumer * warpgroup_m >= p.m) {  // C ends above
+            if (row_of(info_of(step)) + consumer * warpgroup_m >= p.m) {  // no rows of C
                 release_pieces(stage);
                 if (!more) break;
 #pragma unroll

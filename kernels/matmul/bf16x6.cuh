@@ -11,12 +11,12 @@
 #include "kernels/matmul/warpgroup.cuh"
 #include <heddle/types.hpp>
 
-/// The producer of bf16x6, and what it and the consumers have between them: pieces of elements, stages, and what is known of each
+/// The producer of bf16x6, and the data that it shares with the consumers: pieces of elements, stages, and the info of each
 /// step.
 namespace heddle::kernels::matmul::bf16x6 {
 
-/// float32 as the tensor memory accelerator brings it: `extent` along m or n by `depth` along k, in boxes of 32
-/// elements to a row of 128 swizzled bytes. k-major: the rows run along k.
+/// A tile of float32 as the tensor memory accelerator loads it: `extent` along m or n by `depth` along k. It has boxes of
+/// 32 elements to a row of 128 swizzled bytes. If k-major, rows run along k.
 template <int extent, int depth, bool k_major>
 struct float_tile {
     static constexpr int row = swizzle_bytes / static_cast<int>(sizeof(float));
@@ -25,7 +25,7 @@ struct float_tile {
     static constexpr int box_bytes = rows * swizzle_bytes;
     static constexpr int bytes = boxes * box_bytes;
 
-    /// By one thread.
+    /// One thread starts the loads.
     static __device__ void load_boxes(unsigned char* to, const CUtensorMap& from, int position, int k,
                                       int batch, ptx::mbarrier* full) {
         ptx::arrive_and_expect(full, bytes);
@@ -35,23 +35,23 @@ struct float_tile {
         }
     }
 
-    /// Sixteen bytes of a row; `packet` counts through the boxes.
+    /// The address of sixteen bytes of a row. `packet` counts through the boxes.
     template <class Byte>
     static __device__ Byte* packet(Byte* begin, int r, int packet) {
         return begin + packet / 8 * box_bytes + r * swizzle_bytes + (packet % 8 ^ r % 8) * 16;
     }
 
-    /// Where a thread reads pairs of neighbours along k. Of the swizzle it knows one half from the start, the other is a
+    /// Reads a thread's pairs of neighbours along k. One half of the swizzle is known from the start, and the other is a
     /// constant of the unrolled loop.
     class pairs {
       public:
-        /// k is even, k < 8; position & 8 is 0.
+        /// k is even and less than 8; bit 3 of `position` is 0.
         __device__ pairs(int position, int k)
             : offset_(k_major ? position * swizzle_bytes + (k / 4 ^ position % 8) * 16 + k % 4 * 4
                               : position / row * box_bytes + k * swizzle_bytes +
                                     (position % row / 4 ^ k) * 16 + position % 4 * 4) {}
 
-        /// The elements (position + 8 down, k + 8 along) and the next along k; down < 2.
+        /// The element at (position + 8 down, k + 8 along) and the next one along k; down < 2.
         __device__ float2 read(const unsigned char* tile, int down, int along) const {
             constexpr int eight_rows = 8 * swizzle_bytes, eight_elements = 32;
             if constexpr (k_major) {
@@ -72,9 +72,9 @@ struct float_tile {
     };
 };
 
-constexpr int pieces = 3;  ///< of an element
+constexpr int pieces = 3;  ///< of each element
 
-/// An infinite element has two finite pieces and an infinite last one.
+/// Splits two elements. Of an infinite element two pieces are finite, and the last one is infinite.
 __device__ inline void split(float2 x, unsigned (&to)[pieces]) {
     const auto subtract = [&](unsigned piece) {
         x.x -= __uint_as_float(piece << 16);
@@ -98,28 +98,28 @@ struct tile {
 };
 
 constexpr int stages = 2;
-constexpr int steps_known = 2 * stages;  ///< those that are multiplied, and those that are loaded
+constexpr int steps_known = 2 * stages;  ///< those being multiplied, and those being loaded
 
-/// What the producer knows of a step. The consumers read it: they have no registers to go through the tiles themselves.
+/// The info of a step, written by the producer. The consumers have no registers to go through the tiles themselves.
 struct step_info {
     int row;  ///< of the tile, in tiles
     int col;
     int k;  ///< in steps
     int batch;
-    int shared_tile;  ///< -1: no other worker has a part of the tile
+    int shared_tile;  ///< -1 if no other worker has a part of the tile
     bool is_last_of_tile;
-    bool exists;  ///< else the step before was the last
+    bool exists;  ///< if not, the previous step was the last
 };
 
 __device__ inline int stage_of(int step) {
     return step % stages;
 }
-/// The parity of the phase that ends when what `step` needs has come. A stage is free when the phase before it has ended.
+/// The parity of the phase that ends when the data of `step` has come. A stage is free once the phase before has ended.
 __device__ inline unsigned parity_of(int step) {
     return static_cast<unsigned>(step / stages % 2);
 }
 
-/// Goes through the steps of a worker, of all its tiles.
+/// Goes through the steps of all tiles of a worker.
 class step_walker {
   public:
     __device__ step_walker(const frame::tile_schedule& schedule, int worker) : tiles_(schedule, worker) {
@@ -145,7 +145,7 @@ class step_walker {
     bool exists_ = true;
 };
 
-/// The producer, a warpgroup: it loads A and B, and splits B for the consumers.
+/// The producer is a warpgroup that loads A and B, and splits B for the consumers.
 template <bool a_k_major, bool b_k_major, int cluster_>
 struct producer {
     using Work = frame::one_product<tensor_product<float>, true>;
@@ -155,7 +155,7 @@ struct producer {
     static constexpr int producer_registers = 72;
     static constexpr int consumer_registers = 216;
 
-    /// A block splits a share of B for all blocks of its cluster.
+    /// Each block splits its share of B for all blocks of its cluster.
     static_assert(cluster <= 2, "a block has one other to send to");
     static constexpr int share_n = tile::n / cluster;
     using a_tile = float_tile<tile::m, tile::k, a_k_major>;
@@ -214,7 +214,7 @@ struct producer {
                            &shared.a_full[stage]);
     }
 
-    /// Into a stage that has been split.
+    /// Loads into a stage whose previous data has been split.
     __device__ void load_b(int step) const {
         const step_info at = info_of(step);
         if (!at.exists || threadIdx.x != 0) return;
@@ -223,14 +223,14 @@ struct producer {
                            at.batch * p.b_batch_step, &shared.b_full[stage]);
     }
 
-    /// Eight elements at a time. Lanes side by side take rows side by side, whose packets are in different banks.
+    /// Splits eight elements at a time. Neighbouring lanes take neighbouring rows, whose packets are in different banks.
     __device__ void split_b(int stage) const {
         constexpr int rows = b_tile::rows, elements = 8, packets = swizzle_bytes / 16;
         constexpr int across = producer_threads / rows;
         const int r = static_cast<int>(threadIdx.x) % rows, first = static_cast<int>(threadIdx.x) / rows;
 #pragma unroll
         for (int i = 0; i < share_n * tile::k / elements / producer_threads; ++i) {
-            const int at = first + i * across;  // in the row, through the boxes
+            const int at = first + i * across;  // in the row, counted through the boxes
             unsigned pairs[elements / 2][pieces];
 #pragma unroll
             for (int half = 0; half < 2; ++half) {
@@ -253,7 +253,7 @@ struct producer {
         if (lane == 0) ptx::arrive(barrier);
     }
 
-    /// What this block has split of B is there for its consumers and, after a copy, for those of the cluster's other block.
+    /// Publishes this block's pieces of B to its own consumers and, by a copy, to those of the cluster's other block.
     __device__ void publish_pieces(int stage) const {
         const auto ordered = ptx::fence_before_copies();
         if constexpr (cluster == 1) arrive_by_warp(&shared.pieces_full[stage]);
@@ -265,7 +265,7 @@ struct producer {
                                     piece_share::bytes, &shared.pieces_full[stage], rank ^ 1, ordered);
     }
 
-    /// B is loaded two steps ahead of its splitting, A one: with two, splitting would wait for consumers that are behind.
+    /// B is loaded two steps before it is split, but A only one: with two, splitting would wait for consumers that lag behind.
     __device__ void produce() const {
         step_walker ahead(all.schedule, worker);
         const auto announce = [&](int step) {
@@ -287,7 +287,7 @@ struct producer {
             load_b(step + stages);
             load_a(step + 1);
         }
-        if constexpr (cluster > 1)  // a block that has ended cannot be arrived at
+        if constexpr (cluster > 1)  // no block can arrive at one that ended
             for (int stage = 0; stage < stages; ++stage, ++step)
                 ptx::wait(&shared.pieces_empty[stage_of(step)], parity_of(step) ^ 1);
     }

@@ -2,9 +2,9 @@
 //
 //   thread (x, y) of a 32 x 8 block -> C(row = y, col = x)
 //
-// A warp is now one row of C: it reads one element of A (a broadcast) and 32 neighbours of B, one cache line,
-// for every k. Nothing else changes. What limits it: two loads for one multiply-add, all of them served by L1
-// and L2. Any shape, any strides.
+// Each warp now has a row of C. For every k it reads one element of A (a broadcast) and 32 neighbours of B, one cache
+// line. Nothing else changes. What limits it: each multiply-add takes two loads, all of them served by L1 and L2. Takes
+// any shape and any strides.
 
 #include "kernels/device/launch.hpp"
 #include "kernels/matmul/element.cuh"

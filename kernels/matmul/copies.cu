@@ -1,12 +1,12 @@
-// Copies of operands that the tensor memory accelerator cannot address, before the product. They are a part of a rung's plan.
+// Copies operands that the tensor memory accelerator cannot address, before the product. They are a part of a rung's plan.
 //
 //   A, 4097 x 4101:  | row 0, 8202 bytes | row 1 begins at 8202: 10 past a multiple of 16
-//   the copy:        | row 0, 8202 bytes, 118 of nothing | row 1 begins at 8320
+//   the copy:        | row 0, 8202 bytes, 118 unused | row 1 begins at 8320
 //
-// The accelerator addresses rows at multiples of 16 bytes only, and nothing else feeds a tensor core as fast. A copy reads and
-// writes an operand once, where a large product takes several times as long. Only what needs it is copied; C may have any
-// rows. All matrices of a batch are, one behind the other, or the one that serves all. For TF32, of which one operand has to
-// lie along k, a copy may also turn the operand. What limits them: memory.
+// The accelerator addresses rows only at multiples of 16 bytes, and nothing else feeds a tensor core as fast. A copy reads
+// and writes an operand once, and a large product takes several times as long. Only operands that need it are copied; the
+// rows of C may lie anywhere. All matrices of a batch are copied, one after another, or the one that serves all. TF32
+// needs one operand along k, so its copies may also transpose. What limits them: memory.
 
 #include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/grid_dependency.cuh"
@@ -30,34 +30,34 @@ namespace {
 constexpr int warp = 32;
 constexpr int warps = 8;  ///< of a block
 constexpr std::int64_t max_blocks_down = 65535;
-constexpr std::int64_t max_blocks = std::int64_t{1} << 29;  ///< of each copy: a grid has those of two
+constexpr std::int64_t max_blocks = std::int64_t{1} << 29;  ///< of each copy; a grid has those of two copies
 
-/// What a thread moves at once: packets of neighbours, its row's threads apart. Floats one by one, which a warp then reads in
-/// whole lines.
+/// How many elements a thread moves at once: packets of neighbours, as far apart as a row has threads. Floats are moved
+/// singly, so that a warp reads whole lines.
 template <class T>
 struct share {
     static constexpr int width =
         sizeof(T) < sizeof(float) ? max_vector_bytes / static_cast<int>(sizeof(T)) : 1;
     static constexpr int count = sizeof(T) < sizeof(float) ? 1 : 8;
-    static constexpr int of_thread = width * count;
+    static constexpr int per_thread = width * count;
 };
 
-/// Matrices of a batch.
+/// The matrices of a batch.
 template <class T>
 struct matrices {
     matrix_view<T> first;
-    std::int64_t step;  ///< elements from one to the next
+    std::int64_t step;  ///< elements from one matrix to the next
 };
 
-/// Copies of A or B, or of all of a batch: `to` has rows of whole packets, at least as long as those of `from`; both have
-/// contiguous rows. A row is the work of a warp, or of a part of one that is long enough.
+/// A copy of A or B, or of all of them in a batch. Both sides have contiguous rows. Those of `to` consist of whole packets
+/// and are at least as long as those of `from`. A warp copies a row, or a part of a warp that is long enough.
 template <class T>
 struct copy {
     matrices<const T> from{};
     matrices<T> to{};
     std::int64_t rows = 0;  ///< of all matrices
     int lanes_log2 = 0;     ///< threads of a row
-    unsigned across = 0;    ///< blocks
+    unsigned across = 0;    ///< blocks along a row
     unsigned down = 0;
 
     copy() = default;
@@ -67,7 +67,7 @@ struct copy {
           rows(count * from.first.rows),
           lanes_log2(std::bit_width(static_cast<std::uint64_t>(
               std::min<std::int64_t>(divide_up(from.first.cols, share<T>::width), warp) - 1))),
-          across(static_cast<unsigned>(divide_up(from.first.cols, lanes() * share<T>::of_thread))),
+          across(static_cast<unsigned>(divide_up(from.first.cols, lanes() * share<T>::per_thread))),
           down(static_cast<unsigned>(
               std::min({divide_up(rows, rows_of_block()), max_blocks_down, max_blocks / across}))) {}
 
@@ -76,7 +76,7 @@ struct copy {
     __host__ __device__ unsigned blocks() const { return across * down; }
 };
 
-/// What block `block` of a copy does.
+/// Does the work of block `block` of a copy.
 template <class T>
 __device__ void pad_rows(const copy<T>& c, unsigned block) {
     constexpr int width = share<T>::width, count = share<T>::count;
@@ -105,8 +105,8 @@ __device__ void pad_rows(const copy<T>& c, unsigned block) {
     }
 }
 
-/// The product that follows must not begin early: its blocks would wait beside these, take their room, and make both together
-/// slower.
+/// The product that follows must not begin early. Its blocks would wait beside these blocks, take their room, and slow both
+/// down.
 template <class T>
 __global__ void __launch_bounds__(warp* warps)
     pad(const __grid_constant__ copy<T> first, const __grid_constant__ copy<T> second) {
@@ -117,7 +117,7 @@ __global__ void __launch_bounds__(warp* warps)
         pad_rows(second, blockIdx.x - first.blocks());
 }
 
-/// out = in, where the columns of `in` are contiguous and the rows of `out`, of so many matrices.
+/// out = in for `count` matrices. Columns of `in` are contiguous, and so are rows of `out`.
 __global__ void __launch_bounds__(warp* warps)
     turn(matrices<const float> all_in, matrices<float> all_out, std::int64_t count) {
     __shared__ float tile[warp][warp + 1];  // a row and a column are in different banks
@@ -142,7 +142,7 @@ __global__ void __launch_bounds__(warp* warps)
     }
 }
 
-/// Rows at multiples of the alignment, of so many matrices, at `free`, which is moved behind them.
+/// Space for `count` matrices with aligned rows at `free`, which is moved past them.
 template <class T>
 matrices<T> rows_at(std::byte*& free, std::int64_t rows, std::int64_t cols, std::int64_t count) {
     constexpr auto kind = copy_kind::rows;
@@ -152,11 +152,11 @@ matrices<T> rows_at(std::byte*& free, std::int64_t rows, std::int64_t cols, std:
     return {{begin, rows, cols, copied(m, kind).row_stride}, copied_step(m, kind)};
 }
 
-/// The aligned copies of a product, which are made in one launch.
+/// The aligned copies of a product, which are made by one launch.
 template <class T>
 class aligned_copies {
   public:
-    /// The copies to come of contiguous rows, at `free`, which then is moved behind them.
+    /// Adds a copy of matrices with contiguous rows. The copy begins at `free`, which is moved past it.
     matrices<T> add(const matrices<const T>& rows, std::int64_t count, std::byte*& free) {
         copy<T>& added = copies_[count_++];
         added = {rows, rows_at<T>(free, rows.first.rows, rows.first.cols, count), count};
@@ -178,7 +178,7 @@ class aligned_copies {
     std::size_t count_ = 0;
 };
 
-/// Copies with contiguous rows, of contiguous columns.
+/// Copies matrices with contiguous columns to matrices with contiguous rows.
 matrices<float> launch_turn(const matrices<const float>& in, std::int64_t count, std::byte*& free,
                             cudaStream_t stream) {
     const std::int64_t rows = in.first.rows, cols = in.first.cols;

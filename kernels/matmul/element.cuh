@@ -25,7 +25,7 @@ __device__ inline float element_or_zero(const matrix_view<const float>& m, std::
     return row < m.rows && col < m.cols ? element(m, row, col) : 0.0f;
 }
 
-/// C = alpha * sum + beta * C for one element, and what the epilogue makes of it. C is not read where beta is 0.
+/// Stores one element: C = alpha * sum + beta * C, and then the epilogue. C is not read if beta is 0.
 template <bool has_epilogue, class In, class Out, class Activation>
 __device__ void store(const product<In, Out, Activation>& p, std::int64_t row, std::int64_t col, float sum) {
     if (row >= p.c.rows || col >= p.c.cols) return;
@@ -36,13 +36,13 @@ __device__ void store(const product<In, Out, Activation>& p, std::int64_t row, s
     c = static_cast<Out>(result);
 }
 
-/// The rungs for float store without the epilogue here, but for `naive`: a thread has too many elements for a call each.
+/// The rungs for float, except `naive`, store without the epilogue here: a thread has too many elements for one call each.
 template <class In, class Out, class Activation>
 __device__ void store(const product<In, Out, Activation>& p, std::int64_t row, std::int64_t col, float sum) {
     store<!std::is_same_v<In, float>>(p, row, col, sum);
 }
 
-/// Moves the pointers to product `index` of the batch. In a kernel that is blockIdx.z.
+/// Moves the pointers to product `index` of the batch. In a kernel the index is blockIdx.z.
 template <class In, class Out, class Activation>
 __host__ __device__ void take_batch(product<In, Out, Activation>& p, std::int64_t index) {
     p.a.data += index * p.batch.a;
@@ -50,21 +50,20 @@ __host__ __device__ void take_batch(product<In, Out, Activation>& p, std::int64_
     p.c.data += index * p.batch.c;
 }
 
-/// Blocks of a grid over tiles of C are numbered along `x` alone: y is limited to 65535.
+/// The position of a tile in C, in tiles. Grids number their blocks along `x` alone, because y is limited to 65535.
 struct tile_position {
     std::int64_t row;
     std::int64_t col;
 };
 
-/// The tile of this block, in tiles, row by row.
+/// The position of this block's tile, where tiles are counted row by row.
 template <class In, class Out, class Activation>
 __device__ tile_position row_by_row(const product<In, Out, Activation>& p, int tile_cols) {
     const std::int64_t across = (p.c.cols + tile_cols - 1) / tile_cols;
     return {blockIdx.x / across, blockIdx.x % across};
 }
 
-/// Tiles are taken in groups of eight rows, column by column, so that the tiles that run together share A and
-/// B in L2.
+/// Tiles are taken in groups of eight rows, column by column, so that concurrent tiles share A and B in L2.
 __device__ inline tile_position grouped(int index, int down, int across) {
     const int group = ::min(8, down);
     const int first = index / (group * across) * group;
@@ -88,7 +87,7 @@ unsigned tile_count(const product<In, Out, Activation>& p, int tile_rows, int ti
     return static_cast<unsigned>(tiles);
 }
 
-/// Calls launch(grid, product) until the whole batch is done: a grid is at most 65535 deep. `grid` is that of one product.
+/// Calls launch(grid, product) until the batch is done: a grid is at most 65535 deep. `grid` is that of one product.
 template <class In, class Out, class Activation, class Launch>
 void for_each_grid(product<In, Out, Activation> p, launch_extents grid, Launch launch) {
     constexpr std::int64_t most = 65535;

@@ -10,12 +10,12 @@
 namespace heddle::kernels::matmul {
 namespace {
 
-/// The bytes of copies, whose rows may be 16 times as long as those of a batch, are counted in 64 bits.
+/// A limit by which the bytes of copies fit 64 bits: copied rows may be 16 times as long.
 constexpr double max_copied_elements = 0x1p56;
 
 bool has_countable_tiles(const matmul_problem& p) {
     constexpr std::int64_t side = 64,
-                           most = std::numeric_limits<int>::max() / 2;  // a worker counts beyond the last
+                           most = std::numeric_limits<int>::max() / 2;  // a worker counts past the last tile
     const auto tiles =
         static_cast<double>(divide_up(p.c.rows, side)) * static_cast<double>(divide_up(p.c.cols, side));
     return tiles * static_cast<double>(p.batches) <= static_cast<double>(most);
@@ -35,14 +35,14 @@ bool can_be_copied(const product_facts& p, const operand_copies& copies) {
     return fits(p.a, copies.a, p.a_stride) && fits(p.b, copies.b, p.b_stride);
 }
 
-/// A copy that is contiguous along the dimension that the matrix is. A vector is so along both: one line of it is the
-/// smaller copy.
+/// The copy that is contiguous along the same dimension as the matrix. A vector is contiguous along both, so its smaller
+/// copy is taken, of one line.
 copy_kind straight_copy(const matrix_layout& m) {
     const bool by_rows = has_contiguous_rows(m), by_columns = has_contiguous_rows(transposed(m));
     return by_rows && (!by_columns || m.rows <= m.cols) ? copy_kind::rows : copy_kind::columns;
 }
 
-/// What has to be copied where these copies are made anyway.
+/// These copies, and those of all other operands that need one.
 operand_copies with_aligned(const matmul_problem& p, operand_copies copies) {
     const auto align = [](const matrix_layout& m, std::int64_t batch_stride, copy_kind& copy) {
         if (copy != copy_kind::none || lies_in_boxes(m, batch_stride)) return;

@@ -7,40 +7,40 @@
 #include <array>
 #include <cstdint>
 
-/// All that rows, plans and messages read of a product. Pure.
+/// Everything that rows, plans and messages need to know about a product. Pure.
 namespace heddle::kernels::matmul {
 
-/// The cache lines in which the 128 bytes of a box's row lie, on average: one where all rows begin at lines, else up to two,
-/// each of which L2 sends for itself.
+/// The average number of cache lines that the 128 bytes of a box's row touch. It is one if all rows begin at lines, else up
+/// to two. L2 sends each line separately.
 double lines_of_box_row(const matrix_layout& m);
 
 struct product_facts : matmul_problem {
     explicit product_facts(const matmul_problem& problem);
 
     bool is_empty;
-    bool is_vector;  ///< C is one row or one column
-    bool is_skinny;  ///< its shorter side is at most 64
+    bool is_vector;  ///< C is a single row or column
+    bool is_skinny;  ///< C's shorter side is at most 64
     bool has_unit_strides;
-    bool is_countable;         ///< an int counts the extents,
-    bool has_countable_tiles;  ///< and the tiles of C, of all the batch, also of the smallest
+    bool is_countable;         ///< the extents fit an int
+    bool has_countable_tiles;  ///< so do the tiles of C in the whole batch, even the smallest tiles
 
-    // What the tensor memory accelerator can read: A and B as they lie, all of a batch, and one of them along k; or copies, which
-    // have no more elements than there are: matrices of a batch that overlap are not copied.
+    // Whether the tensor memory accelerator can read A and B of the whole batch in place, or one of them along k, or copies.
+    // Copies must not have more elements than the originals, so matrices of a batch that overlap are not copied.
     bool lies_in_boxes;
     bool lies_along_k;
     bool can_be_copied;
     bool can_be_copied_along_k;
-    operand_copies copies;          ///< that it needs,
-    operand_copies copies_along_k;  ///< one of them along k
-    /// Choices of operands to copy: those first, and beside them those whose rows lie across cache lines.
+    operand_copies copies;          ///< the copies that it needs
+    operand_copies copies_along_k;  ///< the same, with one operand along k
+    /// Choices of operands to copy: the needed copies first, then also those of operands whose rows lie across cache lines.
     std::array<operand_copies, 4> choices;
     int choice_count;
     bool short_side_lies_along_k;  ///< the operand of C's shorter side, or its copy, is read along k
     bool stores_boxes;             ///< C can be stored by boxes
 
-    double operand_bytes;  ///< A and B of all the batch, once
-    double c_bytes;        ///< the same of C
-    /// lines_of_box_row() of the operands as they were given, and of each copy_kind.
+    double operand_bytes;  ///< A and B of the whole batch, counted once
+    double c_bytes;        ///< C of the whole batch
+    /// lines_of_box_row() of the operands for each copy_kind, where `none` is the operand as given.
     std::array<double, 3> a_lines, b_lines;
 };
 

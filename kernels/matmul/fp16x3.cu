@@ -1,17 +1,17 @@
-// fp16x3: a float32 product as three products of half on the tensor cores, accurate relative to rows and columns.
+// fp16x3: computes a float32 product as three half products on the tensor cores, accurate relative to rows and columns.
 //
-//   64 along k of a row of A or a column of B, times a power of two that brings the largest into [2^14, 2^15)
-//   x = x0 + x1: each is what is left, rounded to eleven bits; at most 2^-23 |x| is left out, or 2^-39 of the largest
-//   a b = a0 b0 + (a0 b1 + a1 b0), and 2^-21 |a b| that is left out
+//   64 along k of a row of A or a column of B are scaled by a power of two that brings the largest into [2^14, 2^15)
+//   x = x0 + x1: each piece is the remainder, rounded to eleven bits; error at most 2^-23 |x|, or 2^-39 of the largest
+//   a b = a0 b0 + (a0 b1 + a1 b0), up to an error of 2^-21 |a b|
 //
 //   split     | A: read once, pieces and powers written | B |
-//   product                                                 | 64 along k: tensor cores | times the powers, to the total | ...
+//   product                                                 | 64 along k: tensor cores | times the powers, to total | ...
 //
-// half has three bits more than bfloat16, so two pieces and three products do. It lacks range, so each element is measured
-// against the largest of 64 beside it, and a kernel before the product splits in one read and one write. The tensor cores cut
-// sums off, so the small products come first, and each sum of 64 terms goes to the total by FMA. The consumers take turns at
-// the tensor cores: one adds while the other multiplies. Needs scratch memory and compute capability 9.0. What limits it:
-// power, and the 8 bytes an element that splitting moves.
+// Half has three bits more than bfloat16, so two pieces and three products are enough. Its range is small, so each element
+// is scaled by the largest of the 64 elements around it. A kernel before the product splits, with one read and one write.
+// The tensor cores truncate sums. So the small products come first, and FMA adds each sum of 64 terms to the total. The
+// consumers take turns at the tensor cores: one adds while the other multiplies. Needs scratch memory and compute
+// capability 9.0. What limits it: power, and the 8 bytes per element that splitting moves.
 
 #include "kernels/device/ptx/tensor_copy.cuh"
 #include "kernels/frame/turns.cuh"
@@ -33,7 +33,7 @@ struct tile : frame::tile_defaults {
     static constexpr int n = fp16x3_tile.n;
     static constexpr int k = step_k;
     static constexpr int consumers = m / warpgroup_m;
-    static constexpr int stages = 5;  ///< of one piece of A and of B
+    static constexpr int stages = 5;  ///< each for one piece of A and of B
 };
 
 struct split_product : tensor_product<float> {
@@ -56,7 +56,7 @@ struct fp16x3_mainloop : frame::mainloop_defaults {
     struct storage {
         unsigned char a[tile::stages][a_bytes];
         unsigned char b[tile::stages][b_bytes];
-        float a_powers[tile::stages][tile::m];  ///< beside the first pieces
+        float a_powers[tile::stages][tile::m];  ///< stored with the first pieces
         float b_powers[tile::stages][tile::n];
     };
 
@@ -88,7 +88,7 @@ struct fp16x3_mainloop : frame::mainloop_defaults {
         ptx::load_box(to.b_powers[stage], p.b_powers, from.col, step, 0, full);
     }
 
-    /// Adds 64 along k to the total of this thread's rows and columns.
+    /// Adds the products of 64 along k to the total of this thread's rows and columns.
     template <bool a_k_major, bool b_k_major>
     __device__ void add_step(auto& kernel, float (&total)[tile::n / 2]) const {
         const storage& stages = kernel.shared.stages;
@@ -117,12 +117,12 @@ struct fp16x3_mainloop : frame::mainloop_defaults {
         ptx::wgmma_wait<0>();
         ptx::wgmma_results(sums);
         kernel.release(second);
-        const float* const of_a = stages.a_powers[first] + group * warpgroup_m + row_of_thread(0);
-        const float* const of_b = stages.b_powers[first] + col_of_thread();
-        const float a_powers[2] = {of_a[0], of_a[8]};
+        const float* const a_from = stages.a_powers[first] + group * warpgroup_m + row_of_thread(0);
+        const float* const b_from = stages.b_powers[first] + col_of_thread();
+        const float a_powers[2] = {a_from[0], a_from[8]};
 #pragma unroll
         for (int j = 0; j < tile::n / 8; ++j) {
-            const float2 b_powers = *reinterpret_cast<const float2*>(of_b + 8 * j);
+            const float2 b_powers = *reinterpret_cast<const float2*>(b_from + 8 * j);
 #pragma unroll
             for (int half = 0; half < 2; ++half) {
                 const int i = 4 * j + 2 * half;
@@ -145,7 +145,7 @@ struct fp16x3_mainloop : frame::mainloop_defaults {
     }
 };
 
-/// From a tile's sums in registers straight to C.
+/// Stores a tile's sums to C directly from registers.
 struct registers_epilogue {
     struct storage {};
 
@@ -180,23 +180,25 @@ void launch_fp16x3(const plan& plan, const arguments& arguments, cudaStream_t st
     const bool a_k_major = is_split_by_rows(a), b_k_major = !is_split_by_rows(b);
     std::byte* free = arguments.workspace.scratch + plan.sums_bytes;
     constexpr float balance = 0x1p-14F;
-    const split_operand of_a = lay_out(a_k_major ? a : transposed(a), a_k_major, tile::m, balance, free);
-    const split_operand of_b = lay_out(b_k_major ? transposed(b) : b, b_k_major, tile::n, 1 / balance, free);
+    const split_operand split_a = lay_out(a_k_major ? a : transposed(a), a_k_major, tile::m, balance, free);
+    const split_operand split_b =
+        lay_out(b_k_major ? transposed(b) : b, b_k_major, tile::n, 1 / balance, free);
     const auto map_of_powers = [k](const split_operand& operand, int tile_extent) {
         const matrix_view<const float> powers{operand.powers, divide_up(k, step_k),
                                               operand.layout.power_stride};
         return make_tensor_map(powers, 1, tile_extent);
     };
-    split_product p{make_product(arguments), map_of_powers(of_a, tile::m), map_of_powers(of_b, tile::n)};
+    split_product p{make_product(arguments), map_of_powers(split_a, tile::m),
+                    map_of_powers(split_b, tile::n)};
     p.a_k_major = a_k_major;
     p.b_k_major = b_k_major;
     with_orders(a_k_major, b_k_major, [&]<bool a_along_k, bool b_along_k>() {
-        p.a = map_of(of_a, a_tile<a_along_k>::box_rows);
-        p.b = map_of(of_b, b_tile<b_along_k>::box_rows);
+        p.a = map_of(split_a, a_tile<a_along_k>::box_rows);
+        p.b = map_of(split_b, b_tile<b_along_k>::box_rows);
     });
     const frame::tile_schedule schedule = schedule_of(plan);
-    launch_split(of_a, a_k_major, stream);
-    launch_split(of_b, b_k_major, stream);
+    launch_split(split_a, a_k_major, stream);
+    launch_split(split_b, b_k_major, stream);
     frame::launch<kernel>({p, schedule, shared_sums_in(arguments.workspace)}, schedule.workers, stream);
 }
 

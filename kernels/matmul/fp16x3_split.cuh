@@ -9,26 +9,26 @@
 #include <cstddef>
 #include <cstdint>
 
-/// float32 in two pieces of half and a power of two for 64 along k, before fp16x3 multiplies them.
+/// Splits float32 into two pieces of half, and a power of two for each 64 along k, before fp16x3 multiplies.
 namespace heddle::kernels::matmul::fp16x3 {
 
 constexpr int pieces = split_layout::pieces;
 
-/// A or B with its rows as they are stored, along k or across it.
+/// The split form of A or B, with rows as stored, which lie along k or across it.
 struct split_operand {
     matrix_view<const float> from;
     half* to;       ///< first pieces, then second ones
-    float* powers;  ///< by which products are multiplied in the end
+    float* powers;  ///< by which the sums are multiplied
     split_layout layout;
-    /// A's powers take 2^-14, B's the reverse: then none of them leaves float's range, nor a sum times A's, but where elements
-    /// of A are beyond 2^118.
+    /// A's powers are multiplied by 2^-14, and B's by its inverse. Then no power leaves float's range, and neither does a sum
+    /// times A's power, unless elements of A exceed 2^118.
     float balance;
     unsigned blocks_across;
 };
 
-constexpr int run = 4;  ///< neighbours that a thread reads
+constexpr int run = 4;  ///< neighbours that a thread reads at once
 
-/// Elements of row `row` from `col` on; zero where there is none.
+/// Elements of row `row` from `col` on; zeros outside of the matrix.
 __device__ inline float4 read_run(const matrix_view<const float>& m, std::int64_t row, std::int64_t col,
                                   bool is_aligned) {
     const float* const at = m.data + row * m.row_stride + col * m.col_stride;
@@ -39,12 +39,12 @@ __device__ inline float4 read_run(const matrix_view<const float>& m, std::int64_
     return {element(0), element(1), element(2), element(3)};
 }
 
-/// The larger of the magnitudes, of numbers.
+/// The larger magnitude; infinities and NaN are ignored.
 __device__ inline float larger(float largest, float x) {
     return isfinite(x) ? fmaxf(largest, fabsf(x)) : largest;
 }
 
-/// Powers of two as floats have them: brings what is at most `largest` below 2^15, and the reverse.
+/// Two powers of two as floats: one brings numbers of at most `largest` below 2^15, and the other is its inverse.
 struct power {
     float to_pieces;
     float back;
@@ -79,7 +79,7 @@ __device__ inline void store_pieces(const split_operand& p, std::int64_t row, st
 constexpr int split_threads = 256;
 constexpr int runs_along_k = step_k / run;
 
-/// Rows run along k: sixteen threads have 64 of one. A block has 64 rows.
+/// For rows along k: sixteen threads have 64 elements of a row, and a block has 64 rows.
 constexpr int rows_of_block = 64;
 static __global__ void __launch_bounds__(split_threads)
     split_along_k(const __grid_constant__ split_operand p, bool is_aligned) {
@@ -106,13 +106,13 @@ static __global__ void __launch_bounds__(split_threads)
     }
 }
 
-/// Rows run across k. A block has 64 along k of 64 columns.
+/// For rows across k: a block has 64 along k of 64 columns.
 constexpr int cols_of_block = 64;
 static __global__ void __launch_bounds__(split_threads)
     split_across_k(const __grid_constant__ split_operand p, bool is_aligned) {
     constexpr int across = cols_of_block / run, down = split_threads / across, passes = step_k / down;
     constexpr int warps = split_threads / warp_size;
-    __shared__ float4 of_warps[warps][across];
+    __shared__ float4 warp_largest[warps][across];
     const int thread = static_cast<int>(threadIdx.x), place = thread % across;
     const std::int64_t k_block = blockIdx.x / p.blocks_across;
     const std::int64_t first = k_block * step_k + thread / across;
@@ -130,10 +130,10 @@ static __global__ void __launch_bounds__(split_threads)
     static_assert(2 * across == warp_size);
     gather({__shfl_xor_sync(~0u, largest.x, across), __shfl_xor_sync(~0u, largest.y, across),
             __shfl_xor_sync(~0u, largest.z, across), __shfl_xor_sync(~0u, largest.w, across)});
-    if (thread % warp_size < across) of_warps[thread / warp_size][place] = largest;
+    if (thread % warp_size < across) warp_largest[thread / warp_size][place] = largest;
     ptx::sync_threads();
 #pragma unroll
-    for (int i = 0; i < warps; ++i) gather(of_warps[i][place]);
+    for (int i = 0; i < warps; ++i) gather(warp_largest[i][place]);
     const power scales[run] = {power(largest.x), power(largest.y), power(largest.z), power(largest.w)};
 #pragma unroll
     for (int i = 0; i < passes; ++i)
@@ -145,7 +145,7 @@ static __global__ void __launch_bounds__(split_threads)
             scales[3].back * p.balance};
 }
 
-/// What it takes of the workspace is behind `free` then.
+/// Takes its memory from the workspace at `free`, which is moved past it.
 inline split_operand lay_out(const matrix_view<const float>& from, bool along_k, int tile_extent,
                              float balance, std::byte*& free) {
     const std::int64_t extent = along_k ? from.rows : from.cols, k = along_k ? from.cols : from.rows;

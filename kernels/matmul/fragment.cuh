@@ -7,12 +7,12 @@
 
 #include <cstdint>
 
-/// What becomes of fragments: how they are stored in C.
+/// Stores fragments to C.
 namespace heddle::kernels::matmul {
 
 using packet = vector<float, 4>;
 
-/// What four neighbours of a row of C add to it. as_packet: C's rows begin at multiples of 16 bytes.
+/// The old C of four neighbours of a row. `as_packet` says that C's rows begin at multiples of 16 bytes.
 template <class Activation>
 __device__ packet read_four(const product<float, float, Activation>& p, std::int64_t row, std::int64_t col,
                             bool as_packet) {
@@ -27,7 +27,7 @@ __device__ packet read_four(const product<float, float, Activation>& p, std::int
     return result;
 }
 
-/// C of four neighbours of a row, of which `old` was read.
+/// Stores C of four neighbours of a row, whose old values are `old`.
 template <class Activation>
 __device__ void store_four(const product<float, float, Activation>& p, std::int64_t row, std::int64_t col,
                            const packet& sums, const packet& old, bool as_packet) {
@@ -44,7 +44,7 @@ __device__ void store_four(const product<float, float, Activation>& p, std::int6
             if (col + e < p.c.cols) element(p.c, row, col + e) = result[e];
 }
 
-/// A thread's fragment. A quarter of C is read before any of it is stored, as a load does not pass a store.
+/// Stores a thread's fragment. A quarter of C is read before any of it is stored, because a load does not pass a store.
 template <class Activation, int rows, int cols, class RowOf, class ColOf>
 __device__ void store_fragment(const product<float, float, Activation>& p, const float (&sums)[rows][cols],
                                RowOf row_of, ColOf col_of, bool as_packets) {
@@ -68,7 +68,7 @@ __device__ void store_fragment(const product<float, float, Activation>& p, const
     }
 }
 
-/// The same of any four, with the product's epilogue.
+/// Stores four neighbours with the product's epilogue.
 template <class Activation>
 __device__ void finish_four(const product<float, float, Activation>& p, std::int64_t row, std::int64_t col,
                             const float (&sums)[4]) {
@@ -87,11 +87,11 @@ __device__ void finish_four(const product<float, float, Activation>& p, std::int
         if (e < count) element(p.c, row, col + e) = x[e];
 }
 
-/// A thread's fragment, four by four: one copy of the epilogue's code serves all, and registers have no addresses.
+/// Stores a fragment four by four with one copy of the epilogue's code. Each round finds its registers by comparisons.
 template <class Activation, int rows, int cols, class RowOf, class ColOf>
 __device__ void finish_fragment(const product<float, float, Activation>& p, const float (&sums)[rows][cols],
                                 RowOf row_of, ColOf col_of) {
-    if (p.beta != 0)  // all of C is asked for before any of it is waited for
+    if (p.beta != 0)  // all of C is prefetched before any of it is needed
         for (int i = 0; i < rows; ++i)
             for (int j = 0; j < cols; j += 4)
                 if (row_of(i) < p.c.rows && col_of(j) < p.c.cols)

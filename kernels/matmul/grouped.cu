@@ -1,12 +1,12 @@
 // grouped: products of any shapes in one launch.
 //
-//   tiles of all products in one row, of the longest k first:  | 0 0 0 0 | 1 1 1 1 1 1 | 2 2 | 3 ...
+//   tiles of all products in one sequence, longest k first:    | 0 0 0 0 | 1 1 1 1 1 1 | 2 2 | 3 ...
 //   block b: b, b + blocks, b + 2 blocks, ...
 //
-// A product that is too small for the device leaves multiprocessors idle, and each launch has a last round that is not full.
-// One row of tiles has one such round for all products. A persistent block does not mind whose tile comes next: its ring goes
-// on filling across products, and the tensor maps of each are parameters of the kernel. Tiles of different k take different
-// times, so the longest come first. What limits it: the longest tile.
+// A product that is too small for the device leaves multiprocessors idle, and each launch ends with a partial round. One
+// sequence of tiles has only one such round for all products. A persistent block can take any tile next: it keeps filling
+// its ring across products, and all tensor maps are parameters of the kernel. Tiles of different k take different times,
+// so the longest come first. What limits it: the longest tile.
 
 #include "kernels/matmul/persistent.cuh"
 

@@ -9,13 +9,13 @@
 #include <span>
 #include <string_view>
 
-/// The kernels that are compiled: a row each, of a rung's table. A launch has its instances from them, a plan its tiles, and
-/// cost/ what each takes by its name; nothing else lists them.
+/// The compiled kernels, one row each in the table of their rung. Launches take their instances from the tables, plans take
+/// their tiles, and cost/ knows rows by their names. Nothing else lists them.
 namespace heddle::kernels::matmul {
 
 using frame::consumers_have, frame::extra, frame::tile_shape, frame::wgmma_kernel;
 
-// Blocks go from tile to tile.
+// Kernels whose blocks go from tile to tile.
 
 inline constexpr int step_k = 64;
 
@@ -24,7 +24,7 @@ inline constexpr auto persistent_kernels = std::to_array<wgmma_kernel>({
     {.name = "persistent 128x128", .consumers = 2, .n = 128, .stages = 6, .can = extra::streams},
     {.name = "persistent 64x64", .consumers = 1, .n = 64, .stages = 8, .can = extra::streams},
 });
-/// The same kernels by another schedule.
+/// The same kernels with another schedule.
 inline constexpr auto stream_k_names =
     std::to_array<std::string_view>({"stream_k 128x256", "stream_k 128x128", "stream_k 64x64"});
 static_assert(stream_k_names.size() == persistent_kernels.size());
@@ -36,8 +36,8 @@ inline constexpr auto multicast_kernels = std::to_array<wgmma_kernel>({
     {.name = "cluster_multicast 2x64x128", .consumers = 1, .n = 128, .stages = 8, .cluster = 2},
 });
 
-/// The widest reads A and B least often. Of the next one the epilogue runs under the other consumer's products. The third is for
-/// products of few tiles, which may be shared: of the widest, registers spill then. The last is for a C of few columns.
+/// The widest reads A and B least often. In the next, the epilogue runs during the other consumer's products. The third is
+/// for few tiles, which may be shared; wider tiles would spill registers then. The last is for a C of few columns.
 inline constexpr auto fused_kernels = std::to_array<wgmma_kernel>({
     {.name = "fused 128x256", .consumers = 2, .n = 256, .stages = 4, .can = extra::epilogue},
     {.name = "fused 128x128",
@@ -51,30 +51,30 @@ inline constexpr auto fused_kernels = std::to_array<wgmma_kernel>({
     {.name = "fused 128x64", .consumers = 2, .n = 64, .stages = 8, .can = extra::epilogue},
 });
 
-/// Several products in one launch.
+/// Kernels for several products in one launch.
 inline constexpr auto grouped_kernels = std::to_array<wgmma_kernel>({
     {.name = "grouped 128x256", .consumers = 2, .n = 256, .stages = 4},
     {.name = "grouped 64x128", .consumers = 1, .n = 128, .stages = 8},
 });
 
-/// Where A alone lies along k, they are tiles of C^T.
+/// If only A lies along k, the tiles are those of C^T.
 inline constexpr auto tf32_kernels = std::to_array<wgmma_kernel>({
     {.name = "tf32 128x256", .consumers = 2, .n = 256, .stages = 4, .can = extra::both},
     {.name = "tf32 128x192", .consumers = 2, .n = 192, .stages = 5, .can = extra::both},
     {.name = "tf32 128x128", .consumers = 2, .n = 128, .stages = 6, .can = extra::both},
     {.name = "tf32 2x64x128", .consumers = 1, .n = 128, .stages = 8, .cluster = 2, .can = extra::both},
 });
-/// The one with a user's function. Nobody shares its tiles.
+/// The kernel with a user's function, whose tiles nobody shares.
 inline constexpr auto tf32_with_function = std::to_array<wgmma_kernel>(
     {{.name = "tf32 128x128", .consumers = 2, .n = 128, .stages = 6, .can = extra::epilogue}});
 static_assert(std::ranges::any_of(tf32_kernels, [](const wgmma_kernel& each) {
-    const wgmma_kernel& of = tf32_with_function[0];
-    return each.name == of.name && each.m() == of.m() && each.n == of.n && each.cluster == of.cluster;
+    const wgmma_kernel& row = tf32_with_function[0];
+    return each.name == row.name && each.m() == row.m() && each.n == row.n && each.cluster == row.cluster;
 }));
-inline constexpr int tf32_k = 32;       ///< of a step
-inline constexpr int tf32_narrow = 64;  ///< columns: where no more are left of C, no more are multiplied
+inline constexpr int tf32_k = 32;       ///< along k of a step
+inline constexpr int tf32_narrow = 64;  ///< columns that a tile multiplies if C has no more there
 
-/// A block, or a pair that shares B.
+/// The tile of a block, or of a pair of blocks that shares B.
 struct bf16x6_row {
     std::string_view name;
     tile_shape tile;
@@ -83,7 +83,7 @@ inline constexpr auto bf16x6_kernels =
     std::to_array<bf16x6_row>({{"bf16x6 boxes", {128, 128, 1}}, {"bf16x6 pairs", {128, 128, 2}}});
 inline constexpr tile_shape fp16x3_tile{128, 192};
 
-// A block has one tile.
+// Kernels whose blocks have one tile each.
 
 struct block_kernel {
     std::string_view name;
@@ -92,24 +92,24 @@ struct block_kernel {
     int blocks_per_sm;
 };
 
-/// A thread multiplies thread_m x thread_n elements by FFMA; a warp has 4 x 8 threads. Several sets of warps have a slice of each
-/// stage along k.
+/// A thread has thread_m x thread_n elements, computed by FFMA, and a warp has 4 x 8 threads. If there are several slices,
+/// each set of warps multiplies one slice of a stage along k.
 struct pipelined_kernel {
     std::string_view name;
     int warps_m, warps_n, slices;
     int thread_m, thread_n;
-    int k, unrolled;  ///< of a stage, and of the loop along it: more does not fit the instruction cache
+    int k, unrolled;  ///< of a stage, and of its loop: more would not fit the instruction cache
     int stages;
     int blocks_per_sm;
 
     constexpr int m() const { return warps_m * 4 * thread_m; }
     constexpr int n() const { return warps_n * 8 * thread_n; }
-    /// What a block takes for the stages, or after them for the slices' sums.
+    /// The bytes of the stages, or of the slices' sums, which later use the same memory.
     constexpr int shared_bytes() const {
-        constexpr int gap = 4;  // of a row along m or n
-        const int of_stages = stages * k * (m() + gap + n() + gap),
-                  of_slices = slices == 1 ? 0 : slices * m() * n();
-        return std::max(of_stages, of_slices) * static_cast<int>(sizeof(float));
+        constexpr int gap = 4;  // after each row along m or n
+        const int stage_floats = stages * k * (m() + gap + n() + gap),
+                  slice_floats = slices == 1 ? 0 : slices * m() * n();
+        return std::max(stage_floats, slice_floats) * static_cast<int>(sizeof(float));
     }
     constexpr block_kernel block() const { return {name, m(), n(), blocks_per_sm}; }
 };
@@ -119,13 +119,13 @@ inline constexpr auto pipelined_kernels = std::to_array<pipelined_kernel>({
     {"pipelined 32x64", 1, 1, 8, 8, 8, 32, 4, 4, 1},
     {"pipelined 64x64", 2, 2, 1, 8, 4, 32, 8, 3, 4},
 });
-/// The same kernels, of parts of tiles.
+/// The same kernels for parts of tiles.
 inline constexpr auto split_k_names =
     std::to_array<std::string_view>({"split_k 128x128", "split_k 64x128", "split_k 32x64", "split_k 64x64"});
 static_assert(split_k_names.size() == pipelined_kernels.size());
-inline constexpr int max_adders = 32;  ///< threads that add up a place of split_k's parts
+inline constexpr int max_adders = 32;  ///< threads that add up the parts of one place for split_k
 
-/// Where C's shorter side, or k, is short; of C^T where C is low. A lane has rows of its own.
+/// For a short side of C, or a short k; of C^T if C has few rows. Each lane has rows of its own.
 struct thin_kernel {
     std::string_view name;
     int warps_m, warps_n;
@@ -150,10 +150,10 @@ struct mma_kernel {
     int m, n, k;
     int warp_m;
     int stages;
-    int least_blocks;   ///< of a multiprocessor, by registers
-    int blocks_per_sm;  ///< that it has at a time
+    int least_blocks;   ///< per multiprocessor, by registers
+    int blocks_per_sm;  ///< resident on a multiprocessor
 
-    /// Whether it also reads element by element, not in packets of 16 bytes alone.
+    /// Whether the kernel can also read single elements, not only packets of 16 bytes.
     constexpr bool takes_elements() const { return m + n <= 160; }
     constexpr block_kernel block() const { return {name, m, n, blocks_per_sm}; }
 };
@@ -165,12 +165,12 @@ inline constexpr auto mma_sync_kernels = std::to_array<mma_kernel>({
 });
 inline constexpr int tf32x3_m = 128, tf32x3_n = 64, tf32x3_k = 16;
 
-// Blocks share tiles of C along k: 64 high.
+// Kernels whose blocks share tiles of C along k. These tiles are 64 high.
 
 struct skinny_kernel {
     std::string_view name;
     int n;
-    int k;  ///< of a step
+    int k;  ///< along k of a step
     int stages;
 };
 inline constexpr int skinny_height = 64;
@@ -180,11 +180,11 @@ inline constexpr auto skinny_tf32_kernels = std::to_array<skinny_kernel>({
     {"tf32 skinny 64x16", 16, 32, 11},
     {"tf32 skinny 64x64", 64, 32, 7},
 });
-/// The longest that C's shorter side may be.
+/// The most elements of C's shorter side.
 inline constexpr std::int64_t max_skinny_side = skinny_kernels.back().n;
-inline constexpr int max_cluster = 8;  ///< blocks, on any device that has clusters
+inline constexpr int max_cluster = 8;  ///< blocks; all devices with clusters run it
 
-/// The same of float: rows of C to a block.
+/// The same for float: `rows` rows of C for each block.
 struct skinny_float_kernel {
     std::string_view name;
     int rows;
@@ -192,28 +192,28 @@ struct skinny_float_kernel {
 inline constexpr auto skinny_float_kernels =
     std::to_array<skinny_float_kernel>({{"skinny 1x32", 1}, {"skinny 4x32", 4}, {"skinny 16x32", 16}});
 inline constexpr std::int64_t max_skinny_float_side = 64;
-inline constexpr int skinny_float_shared_bytes = 200 * 1024;  ///< that a block may take
+inline constexpr int skinny_float_shared_bytes = 200 * 1024;  ///< at most, of a block
 
-/// How the rung `vector` takes the matrix of a product with a vector.
+/// How the rung `vector` reads the matrix of a product with a vector.
 enum class vector_kind : std::size_t {
-    rows,         ///< that lie along k
-    short_rows,   ///< vector_short_rows a thread
-    columns,      ///< whose packets begin at the same rows
-    odd_columns,  ///< element by element
-    elements      ///< rows that a few lanes have, an element each
+    rows,         ///< rows that lie along k
+    short_rows,   ///< the same, vector_short_rows of them a thread
+    columns,      ///< columns whose packets begin at the same rows
+    odd_columns,  ///< columns, read by elements
+    elements      ///< rows of few elements: a lane for each element
 };
 inline constexpr int vector_threads = 256;
 inline constexpr int vector_packets = 4;  ///< of 16 bytes, that a thread reads at once
 inline constexpr int vector_short_rows = 2;
-inline constexpr int vector_element_rows = 8;  ///< that a thread has of `elements`
+inline constexpr int vector_element_rows = 8;  ///< rows of a thread for `elements`
 inline constexpr int vector_blocks_per_sm = 3;
 inline constexpr int vector_staged = 8192;  ///< elements of x that a block keeps
 
-/// What a workspace begins with, zero between calls: those who share a tile draw one. Sums and copies come behind them.
+/// Tickets at the start of a workspace, zero between calls: each sharer of a tile draws one. Sums and copies follow them.
 inline constexpr std::int64_t max_tickets = 1024;
 inline constexpr std::int64_t workspace_ticket_bytes = max_tickets * std::int64_t{sizeof(unsigned)};
 
-/// A workspace's parts, which may lie apart; each is null where the plan needs none.
+/// The parts of a workspace, which may lie apart. A part that the plan does not need is null.
 struct product_workspace {
     unsigned* tickets = nullptr;
     std::byte* scratch = nullptr;

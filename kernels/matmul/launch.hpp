@@ -15,7 +15,7 @@ namespace heddle::kernels::matmul {
 
 using frame::epilogue;
 
-/// Elements from one matrix to the next. 0: one for all.
+/// The elements from one matrix of a batch to the next; 0 if one matrix serves all.
 struct batch_strides {
     std::int64_t count = 1;
     std::int64_t a = 0;
@@ -27,9 +27,8 @@ constexpr batch_strides transposed(const batch_strides& s) {
     return {s.count, s.b, s.a, s.c};
 }
 
-/// C = alpha * A * B + beta * C, shapes in agreement, C not empty. C's rows are the more contiguous: the
-/// caller has turned C^T = B^T A^T around where they were not.
-/// Where there is a batch, these are its first matrices.
+/// C = alpha * A * B + beta * C. The shapes agree, and C is not empty. C is contiguous along its rows rather than its
+/// columns; otherwise the caller has turned the product into C^T = B^T A^T. For a batch, these are its first matrices.
 template <class In, class Out, class Activation = matmul_activation>
 struct product {
     matrix_view<const In> a;
@@ -42,7 +41,7 @@ struct product {
     product_workspace workspace{};
 };
 
-/// C^T = B^T A^T.
+/// The transposed product, C^T = B^T A^T.
 template <class In, class Out>
 product<In, Out> transposed(const product<In, Out>& p) {
     return {transposed(p.b), transposed(p.a),        transposed(p.c),     p.alpha,
@@ -56,37 +55,37 @@ template <class In, class Out>
 struct function_call {
     product<In, Out> arguments;
     matmul::plan plan;
-    bool by_warpgroups;                  ///< `fused`, or `tf32` of float; else `wmma`, or `warp_tiled`
-    bool is_transposed;                  ///< rows are columns of the C that was given
-    std::shared_ptr<const void> held{};  ///< scratch memory, until the kernel is launched
+    bool by_warpgroups;  ///< whether by `fused` (`tf32` for float), else by `wmma` (`warp_tiled`)
+    bool is_transposed;  ///< whether rows are columns of the C that was given
+    std::shared_ptr<const void> held{};  ///< scratch memory, kept until the kernel is launched
 };
 
-/// The product of the copies of A and B that the plan has, which are made at the end of the scratch memory.
+/// Makes the plan's copies of A and B at the end of the scratch memory. Returns the product of the copies.
 template <class In, class Out>
 product<In, Out> launch_copies(const plan& plan, const product<In, Out>& arguments, cudaStream_t stream);
 
-// Each takes its own plan, and the product that this is of: of copies, and turned, where it says so. What a rung needs stands
-// in its row of src/matmul/rungs.cpp.
+// Each rung takes its own plan and the product that the plan describes: that of copies, or the transposed one, if it says
+// so. The rows of src/matmul/rungs.cpp state what each rung needs.
 
-/// In is float, and Out then too; or half or bfloat16, and Out the same or float.
+/// If In is float, Out is float. If In is half or bfloat16, Out is the same type or float.
 template <class In, class Out>
 void launch_naive(const plan& plan, const product<In, Out>& arguments, cudaStream_t stream);
-/// Where nothing is multiplied.
+/// For products where nothing is multiplied.
 template <class In, class Out>
 void launch_scale(const plan& plan, const product<In, Out>& arguments, cudaStream_t stream);
 template <class In, class Out>
 void launch_vector(const plan& plan, const product<In, Out>& arguments, cudaStream_t stream);
 
-// float
+// For float.
 void launch_coalesced(const plan& plan, const arguments& arguments, cudaStream_t stream);
 void launch_tiled(const plan& plan, const arguments& arguments, cudaStream_t stream);
 void launch_shared_memory(const plan& plan, const arguments& arguments, cudaStream_t stream);
 void launch_register_tiled(const plan& plan, const arguments& arguments, cudaStream_t stream);
-/// Activation: also a user's function, as of tf32, wmma and fused.
+/// Activation may be a user's function, as for tf32, wmma and fused.
 template <class Activation>
 void launch_warp_tiled(const plan& plan, const product<float, float, Activation>& arguments,
                        cudaStream_t stream);
-/// Whole tiles, or with parts of them (split_k).
+/// Computes whole tiles, or also parts of tiles (split_k).
 void launch_pipelined(const plan& plan, const arguments& arguments, cudaStream_t stream);
 void launch_split_k(const plan& plan, const arguments& arguments, cudaStream_t stream);
 void launch_thin(const plan& plan, const arguments& arguments, cudaStream_t stream);
@@ -99,7 +98,7 @@ template <class Activation>
 void launch_tf32(const plan& plan, const product<float, float, Activation>& arguments, cudaStream_t stream);
 void launch_skinny_tf32(const plan& plan, const arguments& arguments, cudaStream_t stream);
 
-// half and bfloat16
+// For half and bfloat16.
 template <class In, class Out, class Activation = matmul_activation>
 void launch_wmma(const plan& plan, const product<In, Out, Activation>& arguments, cudaStream_t stream);
 template <class In, class Out>
@@ -108,7 +107,7 @@ template <class T>
 void launch_wgmma_tma(const plan& plan, const product<T, T>& arguments, cudaStream_t stream);
 template <class T>
 void launch_warp_specialized(const plan& plan, const product<T, T>& arguments, cudaStream_t stream);
-/// Whole tiles, or with streamed ones (stream_k).
+/// Computes whole tiles, or also streamed ones (stream_k).
 template <class In, class Out>
 void launch_persistent(const plan& plan, const product<In, Out>& arguments, cudaStream_t stream);
 template <class In, class Out>
@@ -118,9 +117,9 @@ void launch_skinny(const plan& plan, const product<In, Out>& arguments, cudaStre
 template <class In, class Out, class Activation = matmul_activation>
 void launch_fused(const plan& plan, const product<In, Out, Activation>& arguments, cudaStream_t stream);
 
-/// Products of a group take one launch.
+/// The most products of one grouped launch.
 inline constexpr std::size_t max_grouped = 47;
-/// At most max_grouped products without batches and epilogues, in the order of falling k.
+/// At most max_grouped products without batches and epilogues, in the order of decreasing k.
 template <class T>
 void launch_grouped(const group_plan& plan, std::span<const product<T, T>> products, cudaStream_t stream);
 

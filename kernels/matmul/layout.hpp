@@ -26,12 +26,12 @@ constexpr bool has_unit_stride(const matrix_layout& m) {
     return m.col_stride == 1 || m.row_stride == 1 || m.cols <= 1 || m.rows <= 1;
 }
 
-/// C may have gaps: then the tensor memory accelerator does not store it.
+/// Whether the extents can be tile coordinates. C may have gaps: then the tensor memory accelerator does not store it.
 constexpr bool has_tensor_extents(const matrix_layout& m) {
     return m.rows <= max_tensor_extent && m.cols <= max_tensor_extent;
 }
 
-/// Whether the rows are contiguous and lie at addresses that it takes.
+/// Whether rows are contiguous, at addresses that the tensor memory accelerator can use.
 constexpr bool has_tensor_rows(const matrix_layout& m) {
     const bool is_aligned = is_tensor_address(m.alignment()) &&
                             (m.rows <= 1 || is_aligned_tensor_stride(m.row_stride, m.element_bytes));
@@ -42,15 +42,15 @@ constexpr bool has_tensor_rows_or_columns(const matrix_layout& m) {
     return has_tensor_rows(m) || has_tensor_rows(transposed(m));
 }
 
-/// Whether all matrices of a batch begin there where the first does.
+/// Whether all matrices of a batch are aligned if the first one is.
 constexpr bool begins_at_boxes(std::int64_t batch_stride, std::int64_t element_bytes) {
     return is_tensor_stride(batch_stride, element_bytes);
 }
-/// Whether it can read all matrices of a batch as they lie.
+/// Whether the accelerator can read all matrices of a batch in place.
 constexpr bool lies_in_boxes(const matrix_layout& first, std::int64_t batch_stride) {
     return has_tensor_rows_or_columns(first) && begins_at_boxes(batch_stride, first.element_bytes);
 }
-/// Where the stride is 0, one matrix serves all.
+/// The number of stored matrices: one serves all if the stride is 0.
 constexpr std::int64_t count_stored(std::int64_t batches, std::int64_t batch_stride) {
     return batch_stride == 0 ? 1 : batches;
 }
@@ -64,10 +64,10 @@ constexpr std::int64_t divide_up(std::int64_t a, std::int64_t b) {
     return (a + b - 1) / b;
 }
 
-/// Rows of copies begin at multiples of this from the first one on: a box of 128 bytes is then one cache line, or, where
-/// the first row does not begin at one, two in every row. Shorter rows take the power of two that they fit.
+/// The first row of a copy begins at a multiple of this, and so do the others. Then the 128 bytes of a box's row are one
+/// cache line. Shorter rows are aligned to the power of two that holds them.
 inline constexpr std::int64_t copy_alignment = 128;
-/// Scratch memory begins at a multiple of less, and the first copy up to so many bytes behind that.
+/// Scratch memory is less aligned, so the first copy may begin up to this many bytes after its start.
 inline constexpr std::int64_t copy_slack = copy_alignment - tensor_alignment;
 constexpr std::int64_t copied_row_bytes(std::int64_t bytes) {
     const auto fitting = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(bytes)));
@@ -75,8 +75,8 @@ constexpr std::int64_t copied_row_bytes(std::int64_t bytes) {
     return divide_up(bytes, alignment) * alignment;
 }
 
-/// How a copy lies that is made of a matrix before the product, so that the tensor memory accelerator can address it. It is
-/// contiguous along the dimension that the matrix is, or turned.
+/// The kind of copy that is made of a matrix before the product, so that the tensor memory accelerator can address it. It
+/// has contiguous rows or contiguous columns.
 enum class copy_kind { none, rows, columns };
 
 struct operand_copies {
@@ -86,7 +86,7 @@ struct operand_copies {
     bool operator==(const operand_copies&) const = default;
 };
 
-/// How the copy lies; in a batch, the first one.
+/// The layout of the copy; in a batch, of the first one.
 constexpr matrix_layout copied(const matrix_layout& m, copy_kind kind) {
     if (kind == copy_kind::none) return m;
     if (kind == copy_kind::columns) return transposed(copied(transposed(m), copy_kind::rows));
@@ -94,13 +94,13 @@ constexpr matrix_layout copied(const matrix_layout& m, copy_kind kind) {
     return {m.rows, m.cols, stride, 1, m.element_bytes, copy_alignment};
 }
 
-/// Elements from one copy of a batch to the next.
+/// The elements from one copy of a batch to the next.
 constexpr std::int64_t copied_step(const matrix_layout& m, copy_kind kind) {
     const matrix_layout copy = copied(m, kind);
     return kind == copy_kind::rows ? copy.rows * copy.row_stride : copy.cols * copy.col_stride;
 }
 
-/// What the copies of so many matrices take.
+/// The bytes of the copies of `count` matrices.
 constexpr std::int64_t copied_bytes(const matrix_layout& m, copy_kind kind, std::int64_t count) {
     if (kind == copy_kind::none) return 0;
     return divide_up(count * copied_step(m, kind) * m.element_bytes, copy_alignment) * copy_alignment;

@@ -1,16 +1,16 @@
-// mma_sync: fragments of one's own, from tiles that are copied while others are multiplied.
+// mma_sync: controls the registers of its fragments, and copies the next tiles while the current ones are multiplied.
 //
-//   128 x 128 of C a block, 64 x 32 a warp: 4 x 4 instructions of 16 x 8 x 16; k by 64, three stages
-//   128 x 32 or 32 x 128 for a C with a short side, 32 x 32 for batches of small matrices: many blocks at a time
+//   a block has 128 x 128 of C, a warp 64 x 32: 4 x 4 instructions of 16 x 8 x 16; k by 64, three stages
+//   128 x 32 or 32 x 128 for a C with a short side, 32 x 32 for batches of small matrices, with many blocks at a time
 //   a row of a tile in shared memory, 128 bytes: packet p of row r lies at p ^ r % 8
 //
-// In wmma the compiler decides what a fragment's registers hold, and tiles are copied element by element through registers,
-// taking turns with the products. Here mma.sync is given its registers. ldmatrix fills them, four 8 x 8 matrices at once,
-// transposed where the operand lies the other way. cp.async copies 16 bytes past the registers while the tensor cores work;
-// where rows do not begin at multiples of 16 bytes, threads read element by element, a part of the next tile while a part of
-// this one is multiplied. The swizzle lets the eight rows that ldmatrix reads lie in different banks. C passes through shared
-// memory, and is stored in packets, wherever its rows begin; where it counts, it is fetched into L2 before the products. What
-// limits it: instructions that move fragments, or where C has a short side, memory.
+// In wmma the compiler decides what the registers of a fragment hold. Tiles are copied by elements through registers,
+// alternating with the products. Here mma.sync names its registers. The instruction ldmatrix fills them with four 8 x 8
+// matrices at once, transposed if the operand has the other order. Meanwhile cp.async copies 16 bytes at a time without
+// registers. If rows do not begin at multiples of 16 bytes, threads read single elements, in parts of the next tile during
+// parts of this one. The swizzle puts the eight rows that ldmatrix reads into different banks. C passes through shared
+// memory and is stored in packets, wherever its rows begin. If C is needed, it is prefetched into L2 before the products.
+// What limits it: instructions that move fragments, or memory if C has a short side.
 
 #pragma once
 
@@ -34,50 +34,50 @@ namespace heddle::kernels::matmul {
 
 template <std::size_t row>
 struct mma_tile {
-    static constexpr mma_kernel of = mma_sync_kernels[row];
-    static constexpr int m = of.m;
-    static constexpr int n = of.n;
-    static constexpr int k = of.k;
-    static constexpr int warp_m = of.warp_m;
+    static constexpr mma_kernel config = mma_sync_kernels[row];
+    static constexpr int m = config.m;
+    static constexpr int n = config.n;
+    static constexpr int k = config.k;
+    static constexpr int warp_m = config.warp_m;
     static constexpr int warp_n = 32;
     static constexpr int warps_n = n / warp_n;
     static constexpr int threads = m / warp_m * warps_n * 32;
-    static constexpr int stages = of.stages;
-    static constexpr int blocks = of.least_blocks;
+    static constexpr int stages = config.stages;
+    static constexpr int blocks = config.least_blocks;
     static constexpr int stage_bytes = (m + n) * k * 2;
     static constexpr int c_stride =
-        n + 8;  ///< of floats: the rows that a warp stores at once are in different banks
+        n + 8;  ///< floats; puts the rows that a warp stores at once into different banks
     static constexpr int c_bytes = m * c_stride * static_cast<int>(sizeof(float));
-    static constexpr int parts_m = warp_m / 16, parts_n = warp_n / 16;  ///< of a warp, an instruction's each
+    static constexpr int parts_m = warp_m / 16, parts_n = warp_n / 16;  ///< of a warp, one instruction each
 
-    /// Where a warp's sums begin.
+    /// The place of a warp's sums in the tile.
     static __device__ int warp_row() { return threadIdx.x / 32 / warps_n * warp_m; }
     static __device__ int warp_col() { return threadIdx.x / 32 % warps_n * warp_n; }
 };
 
-/// How a tile of A or B comes into shared memory: `extent` along m or n by k. k-major: `extent` rows along k. Otherwise rows
-/// along m or n for each k, as often as they make the extent.
+/// A tile of A or B in shared memory: `extent` along m or n by k. If k-major, it has `extent` rows along k. Otherwise its
+/// rows run along m or n, one for each k, in as many groups as the extent needs.
 template <class tile, int extent, class T, bool k_major>
 struct operand {
     static constexpr int packet_bytes = 16;
     static constexpr int packet = 8;                                            ///< elements
     static constexpr int row = k_major || extent > tile::k ? tile::k : extent;  ///< elements in shared memory
     static constexpr int packets = row / packet;
-    static constexpr int rows_of_line = 8 / packets;  ///< of 128 bytes: all banks
+    static constexpr int rows_of_line = 8 / packets;  ///< in 128 bytes, which are all banks
     static_assert(extent % row == 0 || k_major);
 
-    /// The packet of element (position along m or n, k).
+    /// The address of the packet that has element (position along m or n, k).
     static __device__ unsigned char* at(unsigned char* tile_begin, int position, int k) {
         const int r = k_major ? position : position / row * tile::k + k;
-        const int of_row = (k_major ? k : position % row) / packet;
-        return tile_begin + r * (row * 2) + (of_row ^ r / rows_of_line % packets) * packet_bytes;
+        const int packet_in_row = (k_major ? k : position % row) / packet;
+        return tile_begin + r * (row * 2) + (packet_in_row ^ r / rows_of_line % packets) * packet_bytes;
     }
 
-    static constexpr int of_thread = extent * tile::k / packet / tile::threads;  ///< packets
-    using packets_of_thread = vector<T, packet>[of_thread];
+    static constexpr int per_thread = extent * tile::k / packet / tile::threads;  ///< packets of a thread
+    using packets_of_thread = vector<T, packet>[per_thread];
 
-    /// Calls function(i, to, from, valid) for a thread's packets of the tile at (position, k) of `in`, whose rows are contiguous:
-    /// packet i goes to `to`, and has `valid` elements at `from`, and zeros.
+    /// Calls function(i, to, from, valid) for a thread's packets of the tile at (position, k) of `in`, whose rows are
+    /// contiguous. Packet i goes to `to`. Its first `valid` elements come from `from`, and the others are zeros.
     template <int parts = 1, class Function>
     static __device__ void each(int part, unsigned char* tile_begin, const matrix_view<const T>& in,
                                 std::int64_t position, std::int64_t k, Function function) {
@@ -86,13 +86,13 @@ struct operand {
         const auto left = [](std::int64_t n) {
             return static_cast<int>(max(std::int64_t{0}, min(std::int64_t{extent + tile::k}, n)));
         };
-        // What a part needs is found anew for each tile: kept for all parts, it would fill the registers.
+        // Addresses are computed again for each part: to keep those of all parts would fill the registers.
         const std::int64_t next = parts > 1 ? ptx::in_register(in.row_stride) : in.row_stride;
         const int thread = parts > 1 ? ptx::in_register(static_cast<int>(threadIdx.x)) : threadIdx.x;
         const int rows_left = left(in.rows - first_row), cols_left = left(in.cols - first_col);
 #pragma unroll
-        for (int i = 0; i < of_thread; ++i) {
-            if (i * parts / of_thread != part) continue;
+        for (int i = 0; i < per_thread; ++i) {
+            if (i * parts / per_thread != part) continue;
             const int index = thread + i * tile::threads;
             const int r = index / packets, col = index % packets * packet;
             const int p = k_major ? r : r / tile::k * row + col;
@@ -110,7 +110,7 @@ struct operand {
         });
     }
 
-    /// The same of one of so many parts, by way of registers: all its loads are under way before the first packet is stored.
+    /// Loads one of `parts` parts through registers. All its loads are in flight before the first packet is stored.
     template <int parts>
     static __device__ void load(int part, packets_of_thread& moved, const matrix_view<const T>& in,
                                 std::int64_t position, std::int64_t k) {
@@ -169,8 +169,8 @@ __device__ void multiply(unsigned char* storage, const matrix_view<const In>& a,
     int stage = 0;
     for (std::int64_t t = 0; t < tiles; ++t) {
         ptx::cp_async_wait_group<tile::stages - 2>();
-        ptx::
-            sync_threads();  // this tile has arrived for all, and all are done with the one that is overwritten next
+        // Now this tile has arrived for all, and all are done with the tile that is overwritten next.
+        ptx::sync_threads();
         const std::int64_t next = t + tile::stages - 1;
         const int next_stage = stage == 0 ? tile::stages - 1 : stage - 1;
         if constexpr (in_packets)
@@ -180,9 +180,9 @@ __device__ void multiply(unsigned char* storage, const matrix_view<const In>& a,
 #pragma unroll
         for (int k = 0; k < tile::k; k += 16) {
             if (k >= left) break;
-            // Elements come in parts, each while a part of this tile is multiplied: registers hold one.
+            // Single elements are loaded in parts while parts of this tile are multiplied: registers hold one part.
             if (!in_packets && next < tiles) load.template operator()<tile::k / 16>(k / 16, next);
-            // Lanes 8 i .. 8 i + 7 give the rows of matrix i: A's second is 8 rows below, B's 8 further along k.
+            // Lanes 8 i .. 8 i + 7 give the rows of matrix i. A's second matrix is 8 rows below, and B's is 8 further along k.
             unsigned as[tile::parts_m][4], bs[tile::parts_n][4];
             const int low = lane % 8, second = lane / 8 % 2 * 8, third = lane / 16 * 8;
 #pragma unroll
@@ -211,7 +211,7 @@ __device__ void multiply(unsigned char* storage, const matrix_view<const In>& a,
     }
 }
 
-/// How A and B lie is part of the loads from shared memory, so each of four orders has a loop of its own.
+/// The layouts of A and B are part of the loads from shared memory, so each of the four combinations has its own loop.
 template <class tile, bool in_packets, class In, class Out>
 __global__ void __launch_bounds__(tile::threads, tile::blocks)
     mma_sync(const __grid_constant__ product<In, Out> p, matrix_view<const In> a, matrix_view<const In> b,
@@ -233,7 +233,7 @@ __global__ void __launch_bounds__(tile::threads, tile::blocks)
 
     // store
     ptx::sync_threads();  // all have read the last stage
-    float* const of_tile = reinterpret_cast<float*>(storage);
+    float* const tile_sums = reinterpret_cast<float*>(storage);
 #pragma unroll
     for (int i = 0; i < tile::parts_m; ++i)
 #pragma unroll
@@ -241,12 +241,12 @@ __global__ void __launch_bounds__(tile::threads, tile::blocks)
 #pragma unroll
             for (int half = 0; half < 2; ++half) {
                 const int r = warp_row + i * 16 + lane / 4 + half * 8, c = warp_col + j * 8 + lane % 4 * 2;
-                *reinterpret_cast<float2*>(of_tile + r * tile::c_stride + c) =
+                *reinterpret_cast<float2*>(tile_sums + r * tile::c_stride + c) =
                     make_float2(sums[i][j][2 * half], sums[i][j][2 * half + 1]);
             }
     ptx::sync_threads();
     store_tile<tile::threads, tile::m, tile::n, true>(
-        p, c, row, col, of_c, [&](int line, int at) { return of_tile[line * tile::c_stride + at]; });
+        p, c, row, col, of_c, [&](int line, int at) { return tile_sums[line * tile::c_stride + at]; });
 }
 
 template <class tile, bool in_packets, class In, class Out>
@@ -275,7 +275,7 @@ void launch_mma_sync(const plan& plan, const product<In, Out>& p, cudaStream_t s
         using tile = mma_tile<row>;
         if (plan.in_packets)
             launch_tile<tile, true>(plan, p, stream);
-        else if constexpr (tile::of.takes_elements())
+        else if constexpr (tile::config.takes_elements())
             launch_tile<tile, false>(plan, p, stream);
         else
             throw std::logic_error("matmul: a kernel that reads whole packets alone was chosen");

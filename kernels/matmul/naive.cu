@@ -1,9 +1,9 @@
-// naive: one thread, one element of C, neighbours in a warp on neighbouring rows.
+// naive: one thread computes one element of C. Neighbours in a warp have neighbouring rows.
 //
 //   thread (x, y) of a 16 x 16 block -> C(row = x, col = y)
 //
-// The definition, written down. A warp's 16 rows are 16 different cache lines of A for every k, and its
-// stores touch 16 lines of C: each 32-byte sector that arrives serves four bytes. Any shape, any strides.
+// This is the definition. For every k, the 16 rows of a warp are 16 different cache lines of A, and its stores touch 16
+// lines of C. Only four bytes of each 32-byte sector are used. Takes any shape and any strides.
 
 #include "kernels/device/launch.hpp"
 #include "kernels/matmul/element.cuh"

@@ -1,9 +1,9 @@
 #pragma once
 
-/// How A and B lie, of which loops along k are made: a value becomes a constant.
+/// Turns the orders of A and B, which are known at run time, into constants for loops along k.
 namespace heddle::kernels::matmul {
 
-/// Calls function.operator()<a_k_major, b_k_major>(), where the function may be called.
+/// Calls function.operator()<a_k_major, b_k_major>(), on the host or the device, as the function allows.
 #pragma nv_exec_check_disable
 template <class Function>
 __host__ __device__ void with_orders(bool a_k_major, bool b_k_major, Function function) {

@@ -1,17 +1,17 @@
-// persistent: one block a multiprocessor goes from tile to tile.
+// persistent: one block per multiprocessor goes from tile to tile.
 //
 //   block b: tiles b, b + blocks, b + 2 blocks, ... in groups of 8 rows, column by column
 //   producer   | load tile 0 | load tile 1 ...      |
 //   consumers        | multiply 0 | store 0 | multiply 1 ...
 //
-// In warp_specialized every tile begins with an empty ring and ends with stores that nothing hides. Here the producer fills
-// the ring with the next tile while the last one is stored by the tensor memory accelerator, in whole rows. Tiles that run
-// together are near-square, so that A and B are read from L2. The kernel sets up while the one before it in the stream still
+// In warp_specialized each tile begins with an empty ring and ends with stores that nothing hides. Here the producer fills
+// the ring with the next tile while the tensor memory accelerator stores the last one, in whole rows. Concurrent tiles
+// form a near-square, so that A and B are read from L2. The kernel sets up while the previous kernel in the stream still
 // runs.
 //
-// stream_k is this kernel with another schedule. The steps along k of the tiles that fill no round are one row, which is cut
-// into equal lengths (Osama, Merrill, Cecka, Garland, Owens: Stream-K, 2023). Whoever comes last to a tile adds up what all
-// left of it in the workspace, in one order. What limits it: what L2 gives, and without stream_k the last round.
+// stream_k is this kernel with another schedule. The steps along k of the last round's tiles form one sequence, which is
+// cut into equal lengths (Osama, Merrill, Cecka, Garland, Owens: Stream-K, 2023). A tile's last worker adds up the sums
+// that all left in the workspace, in a fixed order. What limits it: the rate of L2, and without stream_k the last round.
 
 #pragma once
 
@@ -23,11 +23,11 @@
 #include <cstddef>
 #include <cstdint>
 
-/// The kernel of the rungs `persistent`, `cluster_multicast`, `stream_k`, `fused` and `grouped`: operands of 16 bits, both of
-/// which wgmma reads from shared memory.
+/// The kernel of the rungs `persistent`, `cluster_multicast`, `stream_k`, `fused` and `grouped`. Its operands have 16 bits,
+/// and wgmma reads both from shared memory.
 namespace heddle::kernels::matmul {
 
-/// Boxes of the operands.
+/// The mainloop that loads boxes of both operands.
 template <class In, class Tile>
 struct product_mainloop : frame::wgmma_mainloop<In, Tile> {
     using base = frame::wgmma_mainloop<In, Tile>;
@@ -72,7 +72,7 @@ using persistent_kernel = frame::tile_kernel<
     product_mainloop<In, Tile>, frame::boxed_epilogue<Out, Activation, Tile>,
     frame::one_product<typename frame::boxed_epilogue<Out, Activation, Tile>::product, Tile::streams>>;
 
-/// The product, with the residual's map where it can have one.
+/// The product in the form of the kernel, with the residual's map if possible.
 template <class Tile, class In, class Out, class Activation>
 auto product_for(const product<In, Out, Activation>& arguments) {
     using epilogue = frame::boxed_epilogue<Out, Activation, Tile>;
@@ -90,7 +90,7 @@ auto product_for(const product<In, Out, Activation>& arguments) {
     return result;
 }
 
-/// The plan's row of these kernels.
+/// Launches the plan's row of these kernels.
 template <const auto& kernels, class In, class Out, class Activation>
 void launch_row_of(const plan& plan, const product<In, Out, Activation>& arguments, cudaStream_t stream) {
     const frame::tile_schedule schedule = schedule_of(plan);
@@ -111,35 +111,35 @@ void launch_persistent(const plan& plan, const product<In, Out>& arguments, cuda
 //
 //   block 0: A0, upper half of B -> both      block 1: A1, lower half of B -> both
 //
-// At full rate a 128 x 256 tile pulls 48 KB out of L2 for every 1024 clocks, and all multiprocessors together about as much as
-// L2 gives. Blocks that need the same B load half of it each, for both: 32 KB. A stage is refilled when both blocks have
-// multiplied with it. Needs compute capability 9.0. What limits it: power.
+// At full rate a 128 x 256 tile reads 48 KB from L2 in every 1024 clocks. All multiprocessors together so read about as
+// much as L2 can give. Two blocks that need the same B each load half of it for both: 32 KB. A stage is refilled when both
+// blocks have multiplied with it. Needs compute capability 9.0. What limits it: power.
 
 template <class In, class Out>
 void launch_cluster_multicast(const plan& plan, const product<In, Out>& arguments, cudaStream_t stream) {
     launch_row_of<multicast_kernels>(plan, arguments, stream);
 }
 
-// fused: what follows a product is done to its sums, before they are stored.
+// fused: applies the epilogue to the sums of a product before they are stored.
 //
-//   apart:  C = A B, stored, 2 bytes an element | read, + bias, activation, stored
-//   fused:  C = activation(A B + bias), stored
+//   separate:  C = A B, stored, 2 bytes an element | read, + bias, activation, stored
+//   fused:     C = activation(A B + bias), stored
 //
-// Apart, the activation reads and writes C once more, and its input is rounded to 16 bits. Here it is applied to the float32
-// sums in the registers. In tiles of 128 x 256, for large products, the epilogue is short beside the steps along k. Tiles of 64
-// columns are for a C that has no more. In tiles of 128 x 128 two consumers have one each, and take turns at the tensor cores:
+// A separate activation reads and writes C once more, and its input is rounded to 16 bits. Here it is applied to the
+// float32 sums in registers. In tiles of 128 x 256, for large products, the epilogue is short beside the steps along k.
+// Tiles of 64 columns are for a narrow C. With tiles of 128 x 128 two consumers take turns at the tensor cores:
 //
 //   warpgroup 0: | multiply tile 0 | epilogue, store | multiply tile 2 | ...
 //   warpgroup 1:                   | multiply tile 1 | epilogue, store | ...
 //
-// What limits it: the epilogue's instructions, or where consumers take turns, L2: a tile of 128 x 128 loads A and B more often.
+// What limits it: the epilogue's instructions. Where consumers take turns, L2: tiles of 128 x 128 load A and B more often.
 
 template <class In, class Out, class Activation>
 void launch_fused(const plan& plan, const product<In, Out, Activation>& arguments, cudaStream_t stream) {
     launch_row_of<fused_kernels>(plan, arguments, stream);
 }
 
-/// Whether that is compiled for the current device.
+/// Whether the fused kernel is compiled for the current device.
 template <class In, class Out, class Activation>
 bool has_fused_kernel() {
     return frame::is_compiled<persistent_kernel<In, Out, frame::wgmma_tile<fused_kernels, 0>, Activation>>();

@@ -1,17 +1,17 @@
-// pipelined: the next tiles are copied while this one is multiplied.
+// pipelined: copies the next tiles while the current one is multiplied.
 //
-//   shared memory,   A  k rows of m    however they lie in global memory: what lies along k is
-//   per stage:       B  k rows of n    transposed on its way
-//   a warp: 4 x 8 threads, each 16 x 8 elements of C (8 x 8 or 8 x 4 in small tiles)
-//   a tile of few warps: several sets of them, each with a slice of every stage along k
-//   one of 64 x 64, four to a multiprocessor: batches of small matrices
+//   shared memory,   A  k rows of m    whatever the order in global memory: operands along k
+//   per stage:       B  k rows of n    are transposed on the way
+//   a warp: 4 x 8 threads, each with 16 x 8 elements of C (8 x 8 or 8 x 4 in small tiles)
+//   a tile of few warps: several sets of warps, each with a slice of every stage along k
+//   tiles of 64 x 64, four to a multiprocessor: batches of small matrices
 //
-// cp.async copies past the registers, several stages ahead, so a stage has one barrier, and no thread waits for DRAM. It
-// copies 4 bytes at a time where rows lie along k or are not aligned, so that all fragments are read 16 bytes at a time, along
-// m or n. An FFMA reads one register a clock from each of two banks, even and odd numbers, so one of its three operands has to
-// stay from the FFMA before. Therefore products go along a row of the thread's tile and back along the next, B's even columns
-// come in even registers, and `swapped` puts the sums of even columns in odd ones. Needs a unit stride along one dimension of
-// A and of B. What limits it: conflicts of banks that the compiler leaves, and reads of fragments.
+// cp.async copies several stages ahead without registers, so a stage has one barrier, and no thread waits for DRAM. It
+// copies 4 bytes at a time if rows lie along k or are not aligned. So all fragments are read 16 bytes at a time, along m
+// or n. An FFMA reads one register a clock from each of two banks, of even and odd numbers. So one of its three operands
+// must stay from the FFMA before. Therefore products go along a row of the thread's tile and back along the next. Even
+// columns of B are in even registers, and `swapped` puts their sums into odd ones. Needs a unit stride along one dimension
+// of A and of B. What limits it: bank conflicts that the compiler leaves, and reads of fragments.
 
 #include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/grid_dependency.cuh"
@@ -29,40 +29,40 @@ namespace {
 
 template <std::size_t row>
 struct tile_of {
-    static constexpr pipelined_kernel of = pipelined_kernels[row];
+    static constexpr pipelined_kernel config = pipelined_kernels[row];
     static constexpr int lanes_m = 4;
     static constexpr int lanes_n = 8;
-    static constexpr int thread_m = of.thread_m;
-    static constexpr int thread_n = of.thread_n;
+    static constexpr int thread_m = config.thread_m;
+    static constexpr int thread_n = config.thread_n;
     static constexpr int warp_m = lanes_m * thread_m;
     static constexpr int warp_n = lanes_n * thread_n;
-    static constexpr int warps_n = of.warps_n;
-    static constexpr int slices = of.slices;  ///< of a stage along k, each of other warps
-    static constexpr int slice_threads = of.warps_m * warps_n * 32;
+    static constexpr int warps_n = config.warps_n;
+    static constexpr int slices = config.slices;  ///< of a stage along k, each for other warps
+    static constexpr int slice_threads = config.warps_m * warps_n * 32;
     static constexpr int threads = slices * slice_threads;
-    static constexpr int m = of.m();
-    static constexpr int n = of.n();
-    static constexpr int k = of.k;
+    static constexpr int m = config.m();
+    static constexpr int n = config.n();
+    static constexpr int k = config.k;
     static constexpr int slice_k = k / slices;
-    static constexpr int unrolled = of.unrolled;
-    static constexpr int turns = slice_k / unrolled;  ///< of the loop, for a stage
-    static constexpr int kept_m = thread_m / slices;  ///< of a thread's rows, when the slices are added up
-    static constexpr int stages = of.stages;
-    static constexpr int blocks_per_sm = of.blocks_per_sm;
+    static constexpr int unrolled = config.unrolled;
+    static constexpr int turns = slice_k / unrolled;  ///< of the loop for one stage
+    static constexpr int kept_m = thread_m / slices;  ///< of a thread's rows, when slices are added up
+    static constexpr int stages = config.stages;
+    static constexpr int blocks_per_sm = config.blocks_per_sm;
     static_assert(thread_m % 4 == 0 && thread_n % 4 == 0, "fragments are read four elements at a time");
     static_assert(thread_m % slices == 0 && k % slices == 0 && slice_k % unrolled == 0);
     static_assert(unrolled % 2 == 0, "two fragments take turns");
     static_assert(stages >= 3, "one stage is computed, one is filled, one has arrived");
 };
 
-/// Adds up what the slices have. Each keeps some of its rows.
+/// Adds up the sums of the slices. Each slice keeps the totals of some of its rows.
 template <class Tile>
 __device__ void add_slices(const float (&sums)[Tile::thread_m][Tile::thread_n],
                            float (&kept)[Tile::kept_m][Tile::thread_n], packet* exchange, int slice) {
     constexpr int packets = Tile::thread_n / 4;
     exchange += threadIdx.x % Tile::slice_threads;
-    const auto place = [](int of_slice, int i, int j) {
-        return ((of_slice * Tile::thread_m + i) * packets + j) * Tile::slice_threads;
+    const auto place = [](int from_slice, int i, int j) {
+        return ((from_slice * Tile::thread_m + i) * packets + j) * Tile::slice_threads;
     };
 #pragma unroll
     for (int i = 0; i < Tile::thread_m; ++i)
@@ -77,8 +77,8 @@ __device__ void add_slices(const float (&sums)[Tile::thread_m][Tile::thread_n],
         for (int j = 0; j < packets; ++j) {
             packet total = exchange[place(0, slice * Tile::kept_m + i, j)];
 #pragma unroll
-            for (int of_slice = 1; of_slice < Tile::slices; ++of_slice) {
-                const packet read = exchange[place(of_slice, slice * Tile::kept_m + i, j)];
+            for (int from_slice = 1; from_slice < Tile::slices; ++from_slice) {
+                const packet read = exchange[place(from_slice, slice * Tile::kept_m + i, j)];
 #pragma unroll
                 for (int e = 0; e < 4; ++e) total[e] += read[e];
             }
@@ -88,7 +88,7 @@ __device__ void add_slices(const float (&sums)[Tile::thread_m][Tile::thread_n],
         }
 }
 
-/// A is m x k, B is n x k.
+/// A is m x k, and B is n x k.
 template <class Tile, bool a_k_major, bool b_k_major, int width>
 __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_sm)
     pipelined(arguments p, matrix_view<const float> a, matrix_view<const float> b, tile_split tiles,
@@ -118,7 +118,7 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_sm)
     const int warp_row = warp / Tile::warps_n * Tile::warp_m;
     const int warp_col = warp % Tile::warps_n * Tile::warp_n;
 
-    // load: a stage in turns, so that reads of fragments do not queue behind many copies
+    // load; a stage is loaded in several turns, so that reads of fragments do not queue behind many copies
     typename a_tile::template loader<a_k_major, width> a_loader(a, row, first_k);
     typename b_tile::template loader<b_k_major, width> b_loader(b, col, first_k);
     const bool is_inside = row + Tile::m <= a.rows && col + Tile::n <= b.rows;
@@ -151,7 +151,7 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_sm)
     ptx::cp_async_wait_group<Tile::stages - 2>();
     ptx::sync_threads();
 
-    // compute: the fragments of the next k are read before those of this one are multiplied
+    // compute; fragments of the next k are read before those of this k are multiplied
     float sums[Tile::thread_m][Tile::thread_n] = {};
     float as[2][Tile::thread_m], bs[2][Tile::thread_n];
     const float* const a_begin = a_stages + slice * Tile::slice_k * a_tile::row_stride + warp_row;
@@ -224,10 +224,10 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_sm)
 template <class Tile, bool a_k_major, bool b_k_major, int width>
 void launch(const arguments& all, const matrix_view<const float>& a, const matrix_view<const float>& b,
             const tile_split& tiles, bool vector_store, cudaStream_t stream) {
-    constexpr int bytes = Tile::of.shared_bytes();
-    constexpr int of_stages =
+    constexpr int bytes = Tile::config.shared_bytes();
+    constexpr int stage_floats =
         Tile::stages * (staged_operand<Tile, Tile::m>::size + staged_operand<Tile, Tile::n>::size);
-    static_assert(Tile::slices > 1 || bytes == of_stages * static_cast<int>(sizeof(float)));
+    static_assert(Tile::slices > 1 || bytes == stage_floats * static_cast<int>(sizeof(float)));
     const std::int64_t blocks =
         tiles.whole + (std::int64_t{tiles.down} * tiles.across - tiles.whole) * tiles.parts;
     for_each_grid(all, {blocks}, [&](const launch_extents& grid, const arguments& p) {

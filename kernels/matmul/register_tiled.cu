@@ -1,12 +1,11 @@
-// register_tiled: shared memory and registers together: a block computes 128 x 128 of C, a thread 8 x 8.
+// register_tiled: uses shared memory and registers: a block computes 128 x 128 of C, and a thread 8 x 8.
 //
 //   A tile, stored transposed: 8 (k) x 128 (m)      B tile: 8 (k) x 128 (n)
 //   16 x 16 threads; thread (x, y) -> rows y, y+16, .., y+112; columns x, x+16, .., x+112
 //
-// For each k a thread reads 16 values from shared memory and does 64 multiply-adds with them: a fifth
-// of the shared-memory traffic of the rung below. Each element is fetched from global memory
-// once for 128 uses. What limits it: loading and computing take turns, at a barrier each, and every access is
-// four bytes. Any shape, any strides.
+// For each k a thread reads 16 values from shared memory for 64 multiply-adds, a fifth of the shared-memory traffic of the
+// rung below. Each element is read from global memory once for 128 uses. What limits it: loading and computing alternate,
+// each followed by a barrier, and every access has four bytes. Takes any shape and any strides.
 
 #include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/sync.cuh"
@@ -26,10 +25,9 @@ struct tile {
     static_assert(m == n, "A's and B's tiles are loaded by one function");
 };
 
-using slab = float[tile::k][tile::m + 1];  // the extra column keeps transposed stores off one bank
+using slab = float[tile::k][tile::m + 1];  // the extra column spreads transposed stores over the banks
 
-/// out[k][i] = in(first + i, first_k + k): neighbouring threads read neighbours in memory, whichever way it
-/// lies.
+/// out[k][i] = in(first + i, first_k + k). Neighbouring threads read neighbours in memory, in either order.
 __device__ void load(slab& out, const matrix_view<const float>& in, std::int64_t first,
                      std::int64_t first_k) {
     const bool k_is_contiguous = in.col_stride <= in.row_stride;

@@ -1,10 +1,10 @@
-// scale: C = epilogue(beta * C), all that is left where k is 0 or alpha is 0.
+// scale: C = epilogue(beta * C), which is all that is left if k is 0 or alpha is 0.
 //
-//   thread -> a packet of neighbours in a row, of every row that is a multiple of the grid's height further down
+//   thread -> a packet of neighbours in one row, and in every row that is a multiple of the grid's height below
 //
-// A and B are not read. Rows may begin anywhere: packets begin at multiples of their size, and those that a row begins and ends in
-// are taken element by element (tile_lines.cuh). Rows that lie back to back are one, unless the epilogue asks for an element's
-// place. Where neighbours lie apart, a packet is one element. What limits it: memory.
+// A and B are not read. Rows may begin anywhere. Packets begin at multiples of their size, and a row's first and last
+// elements outside of packets are stored singly (tile_lines.cuh). Rows that lie back to back are one row, unless the
+// epilogue needs an element's place. If neighbours lie apart, a packet is one element. What limits it: memory.
 
 #include "kernels/device/grid.hpp"
 #include "kernels/device/launch.hpp"
@@ -31,7 +31,7 @@ __global__ void __launch_bounds__(threads) scale(product<In, Out> p) {
     const std::int64_t step = std::int64_t{gridDim.y} * blockDim.y;
     for (std::int64_t row = std::int64_t{blockIdx.y} * blockDim.y + threadIdx.y; row < p.c.rows;
          row += step) {
-        // An element has its column's place, whatever the stride.
+        // With a width of one, an element is found by its column, whatever the stride.
         Out* const begin = &element(p.c, row, width == 1 ? piece : 0);
         const cut_line<Out, width, std::int64_t> line{begin, p.c.cols};
         const std::int64_t at = width == 1 ? piece : line.begin_of(piece);
@@ -80,7 +80,7 @@ void launch_scale(const plan& plan, const product<In, Out>& arguments, cudaStrea
     product<In, Out> p = arguments;
     if (plan.of_c == c_access::elements) return launch_with<1>(p, p.c.cols, stream);
     if (plan.of_c == c_access::line) p.c = {p.c.data, 1, p.c.rows * p.c.cols};
-    // A row that begins anywhere may have one packet more.
+    // A row that begins anywhere may touch one packet more.
     const std::int64_t before = plan.of_c == c_access::packets ? 0 : packet - 1;
     launch_with<packet>(p, divide_up(p.c.cols + before, packet), stream);
 }

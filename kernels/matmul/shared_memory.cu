@@ -3,10 +3,9 @@
 //   A tile 32 (m) x 32 (k)     B tile 32 (k) x 32 (n)
 //   a 32 x 8 block: thread (x, y) -> rows y, y+8, y+16, y+24 of column x
 //
-// Every element is fetched from global memory once for 32 uses instead of once for four. The tile is loaded
-// along whichever dimension is contiguous in memory; A's tile is padded by one column, so that loading it by
-// columns does not send a warp to one bank. What limits it: five shared-memory loads for four multiply-adds.
-// Any shape, any strides.
+// Every element is read from global memory once for 32 uses instead of once for four. A tile is loaded along the dimension
+// that is contiguous in memory. A's tile has one more column, so that loads by columns do not send a warp to one bank.
+// What limits it: five shared-memory loads for four multiply-adds. Takes any shape and any strides.
 
 #include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/sync.cuh"
@@ -23,7 +22,7 @@ struct tile {
 
 using square = float[tile::size][tile::size + 1];
 
-/// Neighbouring threads read neighbours in memory, whichever way the matrix lies.
+/// Neighbouring threads read neighbours in memory, in either order of the matrix.
 __device__ void load(square& out, const matrix_view<const float>& in, std::int64_t row, std::int64_t col) {
     const bool row_major = in.col_stride <= in.row_stride;
 #pragma unroll

@@ -1,14 +1,14 @@
-// skinny: one side of C is short, and the product is a read of the other operand.
+// skinny: for a C with a short side, where the product is a read of the other operand.
 //
 //   C (16 x 4096) = A (16 x 4096) B:  as C^T = B^T A^T, in 64 tiles of 64 x 16
-//   a tile:  | k 0..2047 | 2048..4095 |   a block each, the two of a cluster
+//   a tile:  | k 0..2047 | 2048..4095 |   one block each, the two of a cluster
 //            each sends the other its sums of half of the tile, and adds up the other half
 //
-// A wgmma has 64 rows, so a C of 16 rows wastes most of it, and 4096 / 256 tiles leave most multiprocessors idle. Turned
-// around, the long side fills the rows, and the short one is n. The bytes then are the limit, so all multiprocessors have to
-// read: a tile is shared out along k. stream_k's workers leave their sums in memory, behind a fence and a ticket. The blocks
-// of a cluster send them to one another's shared memory, in messages that are data and signal at once. Only a C of few tiles
-// and a long k still takes several clusters a tile, and the workspace. What limits it: memory.
+// A wgmma has 64 rows: a C of 16 rows wastes most of it, and 4096 / 256 tiles leave most multiprocessors idle. In the
+// transposed product the long side fills the rows, and the short one is n. Then bytes are the limit, so all
+// multiprocessors must read. So a tile is divided along k. The workers of stream_k leave sums in memory, with a fence and
+// a ticket. Here the blocks of a cluster send them to one another's shared memory, in messages that are data and signal.
+// Only a C of few tiles and a long k takes several clusters per tile, and the workspace. What limits it: memory.
 
 #include "kernels/device/launch.hpp"
 #include "kernels/device/pipeline.cuh"
@@ -30,18 +30,18 @@ struct skinny_storage {
     using a_tile = warpgroup_tile<In, Tile::m, k_major>;
     template <bool k_major>
     using b_tile = warpgroup_tile<In, Tile::n, k_major>;
-    /// Boxes of B are 64 wide where its rows lie along n.
+    /// If rows of B lie along n, its boxes are 64 wide.
     static constexpr bool takes_rows_of_b = Tile::n % warpgroup_m == 0;
     unsigned char a[Tile::stages][std::max(a_tile<true>::bytes, a_tile<false>::bytes)];
     unsigned char b[Tile::stages][b_tile<true>::bytes];
-    /// From each block of the cluster its part of the packets that this block adds up.
+    /// Each block of the cluster sends its part of the packets that this block adds up.
     float4 received[Tile::received][Tile::consumers];
     stage_barriers<Tile::stages> barriers;
     ptx::mbarrier all_received;
     bool is_last;
 };
 
-/// Calls function.operator()<a_k_major, b_k_major>() of an order that the tile takes.
+/// Calls function.operator()<a_k_major, b_k_major>() for an order that the tile takes.
 template <class Storage, class Product, class Function>
 __device__ void in_skinny_order_of(const Product& p, Function function) {
     in_order_of(p, [&]<bool a_k_major, bool b_k_major>() {
@@ -65,8 +65,8 @@ __global__ void __launch_bounds__(Tile::threads, skinny_blocks_per_sm)
         shared.barriers.init(1, 1);
         cluster.expect(&shared.all_received);
     }
-    if (cluster.blocks > 1) ptx::cluster_arrive_relaxed();  // awaited before the first message
-    // Here, as the constants that it takes come from far.
+    if (cluster.blocks > 1) ptx::cluster_arrive_relaxed();  // waited for before the first message
+    // Computed here, because its constants take long to load.
     const bool is_plain = ptx::sync_threads_and(p.beta == 0 && p.epilogue.is_identity);
     ptx::let_next_grid_begin();
     ptx::wait_for_grids_before();
@@ -120,7 +120,7 @@ __global__ void __launch_bounds__(Tile::threads, skinny_blocks_per_sm)
                     ptx::wgmma<In, Tile::n, a_k_major, b_k_major>(sums, a + i * a_tile::advance,
                                                                   b + i * b_tile::advance, true);
                 ptx::wgmma_commit();
-                if (step > 0) {  // the products of the step before are done, those of this one run
+                if (step > 0) {  // the products of the previous step are done, those of this step run
                     ptx::wgmma_wait<1>();
                     if (thread == 0) ptx::arrive(&shared.barriers.empty[stage_before]);
                 }
@@ -138,8 +138,8 @@ __global__ void __launch_bounds__(Tile::threads, skinny_blocks_per_sm)
 
 template <std::size_t row, class In, class Out>
 void launch_row(const plan& plan, const product<In, Out>& arguments, cudaStream_t stream) {
-    constexpr skinny_kernel of = skinny_kernels[row];
-    using tile = skinny_tile<of.n, of.k, of.stages>;
+    constexpr skinny_kernel config = skinny_kernels[row];
+    using tile = skinny_tile<config.n, config.k, config.stages>;
     using storage = skinny_storage<In, tile>;
     tensor_product<Out> p = make_product(arguments);
     if (!p.b_k_major && !storage::takes_rows_of_b)

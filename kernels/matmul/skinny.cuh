@@ -13,12 +13,12 @@
 #include <cstddef>
 #include <cstdint>
 
-/// Tiles of C that are shared out along k among the blocks of a cluster, which then add up a part of the tile each, and among
-/// several clusters.
+/// Tiles of C that are divided along k among the blocks of a cluster, and among several clusters. Each block of a cluster
+/// then adds up a part of the tile.
 namespace heddle::kernels::matmul {
 
-/// With two, all clusters find room at once: a group of multiprocessors that has 17 takes four clusters of four blocks
-/// of one each, but eight of two.
+/// With two blocks, all clusters find room at once. A group of 17 multiprocessors takes four clusters of four blocks at one
+/// block each, but eight clusters at two.
 inline constexpr int skinny_blocks_per_sm = 2;
 
 template <int n_, int k_, int stages_>
@@ -28,18 +28,18 @@ struct skinny_tile {
     static constexpr int k = k_;
     static constexpr int stages = stages_;
     static constexpr int consumers = warpgroup_threads;
-    static constexpr int threads = consumers + 32;                   ///< a warp loads
-    static constexpr int packets = n / 8;                            ///< of four sums that a thread has
-    static constexpr int received = std::max(packets, max_cluster);  ///< in a block's place for them
+    static constexpr int threads = consumers + 32;                   ///< one more warp loads
+    static constexpr int packets = n / 8;                            ///< of four sums, that a thread has
+    static constexpr int received = std::max(packets, max_cluster);  ///< packets that a block has room for
     static_assert(m == warpgroup_m);
 };
 
-/// The clusters that share a tile, and what they leave for one another.
+/// How clusters share a tile, and the sums that they leave for one another.
 struct skinny_split {
     int down;      ///< tiles of C
     int steps;     ///< along k, of each block
-    int longer;    ///< blocks of a tile that have one more
-    int clusters;  ///< that share a tile
+    int longer;    ///< blocks of a tile that have one step more
+    int clusters;  ///< clusters that share a tile
     float4* sums;
     unsigned* tickets;  ///< zero between calls
 };
@@ -56,45 +56,45 @@ inline skinny_split skinny_split_of(const plan& plan, const product_workspace& w
     return result;
 }
 
-/// Packet i is added up by block i % blocks. A cluster has 1, 2, 4 or 8 blocks, so that no slow division is needed.
+/// A block's cluster. Block i % blocks adds up packet i. A cluster has 1, 2, 4 or 8 blocks, which avoids slow divisions.
 template <class Tile>
 struct skinny_cluster {
     int blocks = static_cast<int>(ptx::cluster_blocks());
     int rank = static_cast<int>(ptx::cluster_rank());
-    int shift = (blocks > 1) + (blocks > 2) + (blocks > 4);  ///< that divides by it
+    int shift = (blocks > 1) + (blocks > 2) + (blocks > 4);  ///< log2 of `blocks`
 
     __device__ int packets_of(int block) const { return (Tile::packets - block + blocks - 1) >> shift; }
 
-    /// By one thread, before what tells the other blocks that they may send.
+    /// One thread calls this before the other blocks are told that they may send.
     __device__ void expect(ptx::mbarrier* all_received) const {
         ptx::expect_messages(all_received, static_cast<unsigned>((blocks - 1) * packets_of(rank) *
                                                                  Tile::consumers * sizeof(float4)));
     }
 };
 
-/// What of C and of k is a block's.
+/// The part of C and of k that a block has.
 template <class Tile>
 struct skinny_share {
     int tile;
-    int of_tile;  ///< the cluster, among those of the tile
+    int cluster_of_tile;  ///< number of the cluster among those of the tile
     int row;
     int col;
-    int first;  ///< step
+    int first;  ///< first step
     int last;
 
     __device__ skinny_share(const skinny_split& s, const skinny_cluster<Tile>& cluster)
         : tile(static_cast<int>(ptx::cluster_id()) / s.clusters),
-          of_tile(static_cast<int>(ptx::cluster_id()) % s.clusters),
+          cluster_of_tile(static_cast<int>(ptx::cluster_id()) % s.clusters),
           row(tile % s.down * Tile::m),
           col(tile / s.down * Tile::n) {
-        const int part = of_tile * cluster.blocks + cluster.rank;
+        const int part = cluster_of_tile * cluster.blocks + cluster.rank;
         first = part * s.steps + min(part, s.longer);
         last = first + s.steps + (part < s.longer ? 1 : 0);
     }
 };
 
-/// What becomes of a packet of alpha times the sums, whose first element is at `c`. All that is read is asked for at once. Apart,
-/// so that what is seldom needed is in nobody's way.
+/// Finishes a packet of alpha times the sums, whose first element is at `c`. All values are requested at once. Not inlined,
+/// because it is seldom needed.
 template <int apart, class Out>
 __device__ __noinline__ float4 finished(const tensor_product<Out>& p, float4 scaled, const Out* c, int row,
                                         int col) {
@@ -113,11 +113,11 @@ __device__ __noinline__ float4 finished(const tensor_product<Out>& p, float4 sca
     return {values[0], values[1], values[2], values[3]};
 }
 
-/// Where a thread stores its packets: two neighbours of a row each, and the two `apart` rows below.
+/// The place where a thread stores its packets: each has two neighbours of a row, and the two `apart` rows below.
 template <class Out, int apart = 8>
 struct thread_place {
     Out* first;
-    std::int64_t down;  ///< so many rows
+    std::int64_t down;  ///< from the first row to the second
     std::int64_t right;
     int row;
     int col;
@@ -125,7 +125,7 @@ struct thread_place {
     int cols_left;
     float alpha;
 
-    /// Constants come from far, and the compiler would fetch them anew for each packet.
+    /// Constants take long to load, and the compiler would load them again for each packet.
     __device__ thread_place(const tensor_product<Out>& p, int row, int col)
         : first(ptx::in_register(p.c_data + row * p.c_row_stride + col * p.c_col_stride)),
           down(ptx::in_register(apart * p.c_row_stride)),
@@ -149,7 +149,7 @@ struct thread_place {
                     to[i * down + j * right] = static_cast<Out>(values[i][j]);
     }
 
-    /// Asks the second-level cache for the C that sums are added to: of the packets that this block adds up.
+    /// Prefetches into L2 the old C of the packets that this block adds up.
     template <class Tile>
     __device__ void prefetch(const tensor_product<Out>& p, const skinny_cluster<Tile>& cluster) const {
         if (p.beta == 0) return;
@@ -165,8 +165,8 @@ __device__ inline float4 operator+(const float4& a, const float4& b) {
     return {a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w};
 }
 
-/// By all consumers of all blocks of a tile: adds up their sums, in one order, whoever adds, and stores them. `received` is
-/// shared memory that every block of the cluster has ready for the others, as `all_received` is.
+/// All consumers of all blocks of a tile call this: it adds up their sums, always in the same order, and stores them.
+/// `received` and `all_received` are shared memory that every block of the cluster has prepared for the others.
 template <class Tile, class Out, int apart>
 __device__ void add_up(const tensor_product<Out>& p, const skinny_split& s,
                        const skinny_cluster<Tile>& cluster, const skinny_share<Tile>& share,
@@ -204,7 +204,7 @@ __device__ void add_up(const tensor_product<Out>& p, const skinny_split& s,
             if (s.clusters == 1)
                 place_in_c.store(p, is_plain, i, total);
             else
-                *left(share.of_tile, i) = total;
+                *left(share.cluster_of_tile, i) = total;
         }
     });
     if (s.clusters == 1) return;

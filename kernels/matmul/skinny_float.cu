@@ -1,14 +1,14 @@
-// skinny, of float: C has a short side, and the other operand is read at the memory's rate.
+// skinny, for float: C has a short side, and the other operand is read at the memory's rate.
 //
-//   thin: 16 x k     wide: k x n     (or their transposes, where C is tall; further rows are further blocks)
+//   thin: 16 x k     wide: k x n     (or their transposes if C is tall; more rows take more blocks)
 //
-//   wide by rows:     a block takes 32 columns, or 8, a warp every 32nd row of these, whole sectors
-//   wide by columns:  a block takes 4 columns, or 8, a warp every 8th 512 bytes of each
+//   wide by rows:     a block has 32 columns, or 8; each warp takes every 32nd row of them, in whole sectors
+//   wide by columns:  a block has 4 columns, or 8; each warp takes every 8th 512 bytes of each column
 //
-// An element of the wide operand is multiplied at most 16 times, and pipelined's tiles would leave the memory idle: at n =
-// 4096 they are 32 blocks. Here the warps of a block share k. Each has its own sums of all that the block has of C, and the
-// sums meet in shared memory at the end. A sum has k / 32, k / 128 or k / 256 terms one after another, and is more exact than
-// one of k. What limits it: memory; at 16 rows, FFMA and reading the thin operand come close.
+// Each element of the wide operand is multiplied at most 16 times. The tiles of pipelined would leave the memory idle: for
+// n = 4096 they are 32 blocks. Here the warps of a block divide k. Each warp has its own sums of all of the block's C, and
+// shared memory combines them at the end. A sum has k / 32, k / 128 or k / 256 terms in sequence, which is more exact than
+// k terms. What limits it: memory; at 16 rows, FFMA and reads of the thin operand come close.
 
 #include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/sync.cuh"
@@ -33,8 +33,8 @@ struct skinny_product {
     float beta = 0;
     frame::epilogue<float> epilogue;
     batch_strides batch;
-    /// The rows of the wide operand that stay in L2. The others stream through it, so that the next product with the same
-    /// operand finds these there, where all of them would have pushed one another out.
+    /// The rows of the wide operand that stay in L2. The others stream through it. So the next product with the same operand
+    /// finds these rows there; otherwise all rows would evict one another.
     std::int64_t kept = 0;
 
     __device__ void store(int row, std::int64_t col, float sum) const {
@@ -59,13 +59,13 @@ struct by_rows {
     static constexpr int warps = 32;
     static constexpr int threads = warps * warp;
     static constexpr int lanes_down = warp / cols;
-    static constexpr int lines = warps * lanes_down;   ///< along k, that the block reads at once
-    static constexpr int ahead = rows == 16 ? 6 : 16;  ///< that a thread reads before it needs them
+    static constexpr int lines = warps * lanes_down;   ///< rows along k that the block reads at once
+    static constexpr int ahead = rows == 16 ? 6 : 16;  ///< rows that a thread reads before it needs them
     static constexpr int depth = lines * ahead;
-    /// From row to row of the thin operand, transposed; a gap keeps what lanes write at once in different banks.
+    /// From row to row of the transposed thin operand. The gap puts elements that lanes write at once into different banks.
     static constexpr int stride = rows == 16 ? rows + 4 : rows;
     static constexpr int shared_floats = skinny_float_shared_bytes / static_cast<int>(sizeof(float));
-    /// So much of the thin operand lies in shared memory at a time, along k.
+    /// The extent along k of the thin operand that shared memory holds at a time.
     static constexpr int staged = shared_floats / stride / depth * depth;
     static_assert(staged >= depth && warps * rows * cols <= shared_floats);
 };
@@ -86,7 +86,7 @@ __global__ void __launch_bounds__(Tile::threads) skinny_by_rows(const __grid_con
     const float* at = p.wide_data() + col * p.wide.col_stride + line * p.wide.row_stride;
     float next[Tile::ahead], sums[Tile::rows] = {};
     const auto read = [&](std::int64_t begin) {
-        // With 16 rows the memory's rate is not the limit, and registers are short.
+        // With 16 rows the memory's rate is not the limit, and there are few registers.
         const bool stays = Tile::rows == 16 || begin + Tile::depth <= p.kept;
         if (stays && begin + Tile::depth <= depth) {
 #pragma unroll
@@ -147,18 +147,18 @@ struct by_columns {
     static constexpr int threads = warps * warp;
     static constexpr int packet = 4;
     static constexpr int sums = rows * cols;
-    static constexpr int sums_of_lane = std::max(1, sums / warp);  ///< when a warp has added up
+    static constexpr int sums_of_lane = std::max(1, sums / warp);  ///< after a warp has added up
     static constexpr int blocks_per_sm = rows == 1 ? 4 : 1;
 };
 
-/// Four neighbours along k, which are `count` at most.
+/// Reads up to `count` of four neighbours along k.
 __device__ float4 read_packet(const float* from, std::int64_t count, bool is_aligned) {
     if (is_aligned && count >= 4) return __ldg(reinterpret_cast<const float4*>(from));
     const auto element = [&](int i) { return i < count ? __ldg(from + i) : 0; };
     return {element(0), element(1), element(2), element(3)};
 }
 
-/// Adds up over the lanes: of `left` values each keeps left / 32, or one, from the returned one on.
+/// Adds up `left` values over the lanes. Each lane keeps left / 32 of the totals, or one; returns the first that it keeps.
 template <int left, int offset = warp / 2, int count>
 __device__ int reduce_scatter(float (&values)[count], int lane, int first = 0) {
     if constexpr (offset == 0) {

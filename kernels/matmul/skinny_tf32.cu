@@ -1,15 +1,14 @@
-// skinny_tf32: tf32, where C has a short side and the product is a read of the other operand.
+// skinny_tf32: tf32 for a C with a short side, where the product is a read of the other operand.
 //
 //   C (16 x 4096) = A (16 x 4096) B:  as C^T = B^T A^T, in 64 tiles of 64 x 16
 //
 //   A' = B^T, in any order:  global --TMA--> shared --> a warp's registers -> wgmma
 //   B' = A^T, along k:       global --TMA--> shared ------------------------> wgmma
 //
-// This is skinny and tf32 in one: the blocks of a cluster share a tile along k, and a warp brings A to the tensor cores
-// through its registers. The sums that blocks send one another lie where the stages were, since two blocks of a multiprocessor
-// have no room for both. So a cluster waits for its last block before it sends. Where the long operand alone lies along k, the
-// short one is A, and only those boxes of its tiles are loaded that hold some of it. What limits it: memory, and the beginning
-// and the end of the launch.
+// This combines skinny and tf32. The blocks of a cluster share a tile along k, and a warp reads A through its registers.
+// The sums that blocks send one another use the memory of the stages, because two blocks of a multiprocessor have no room
+// for both. So a cluster waits for its last block before it sends. If only the long operand lies along k, the short one is
+// A. Then only boxes that hold some of A are loaded. What limits it: memory, and the beginning and the end of the launch.
 
 #include "kernels/device/launch.hpp"
 #include "kernels/device/pipeline.cuh"
@@ -73,7 +72,7 @@ __global__ void __launch_bounds__(Tile::threads, skinny_blocks_per_sm)
     const skinny_share<Tile> share(s, cluster);
     stage_position<Tile::stages> at{};
     if (thread >= Tile::consumers) {
-        // Boxes outside of A would take longer than others. What lies in their place is multiplied, but not stored.
+        // Boxes outside of A would take longer than others. Stale data in their place is multiplied, but not stored.
         const int a_boxes =
             a_k_major ? 1 : min(a_tile::boxes, (p.m - share.row + a_tile::row - 1) / a_tile::row);
         const auto bytes_of_step = static_cast<unsigned>(a_boxes * a_tile::box_bytes + b_tile::bytes);
@@ -99,10 +98,10 @@ __global__ void __launch_bounds__(Tile::threads, skinny_blocks_per_sm)
         mine, shared, at, share.last - share.first, sums,
         [&] { ptx::wait(&shared.barriers.full[at.stage], at.parity); },
         [&](int stage) {
-            ptx::sync_warp();  // each warp has read A for itself
+            ptx::sync_warp();  // each warp has finished reading A
             if (thread % warp == 0) ptx::arrive(&shared.barriers.empty[stage]);
         });
-    // The stages are free, in every block. Alone, the block's loader need not come.
+    // Now the stages are free in every block. A block alone does not wait for its loading warp.
     if (cluster.blocks > 1)
         meet_cluster();
     else
@@ -129,8 +128,8 @@ void launch_order(const plan& plan, const arguments& arguments, cudaStream_t str
 
 template <std::size_t row>
 void launch_row(const plan& plan, const arguments& arguments, cudaStream_t stream) {
-    constexpr skinny_kernel of = skinny_tf32_kernels[row];
-    using tile = skinny_tile<of.n, of.k, of.stages>;
+    constexpr skinny_kernel config = skinny_tf32_kernels[row];
+    using tile = skinny_tile<config.n, config.k, config.stages>;
     has_tensor_rows(arguments.a) ? launch_order<tile, true>(plan, arguments, stream)
                                  : launch_order<tile, false>(plan, arguments, stream);
 }

@@ -1,13 +1,13 @@
-// split_k: tiles that would leave multiprocessors idle are shared out along k.
+// split_k: divides tiles along k that would leave multiprocessors idle.
 //
-//   one tile, of k = 65536:     | part 0: k 0 .. 511 | part 1: 512 .. 1023 | ... |  a block each, of pipelined's kernel
+//   one tile, of k = 65536:     | part 0: k 0 .. 511 | part 1: 512 .. 1023 | ... |  one block each, of pipelined's kernel
 //   workspace:                  | sums of part 0     | sums of part 1     | ... |   added up by a second kernel
 //
-// In pipelined the last round of tiles takes as long as a full one. Here the tiles that fill no round are cut into as many
-// parts along k as there is room for. Each part leaves its sums in the workspace, and a second kernel adds them up, over the
-// whole device and always in one order, so that results are the same every time. It is launched when the parts have begun, so
-// its blocks are there when the last part ends. tma_pipelined leaves its parts to the same kernel. What limits it: the sums,
-// which are written and read once.
+// In pipelined a partial last round of tiles takes as long as a full one. Here the tiles of that round are cut into as
+// many parts along k as there is room for. Each part leaves its sums in the workspace. A second kernel adds them up on the
+// whole device, always in the same order, so results are reproducible. It is launched when the parts have begun, so that
+// its blocks are resident when the last part ends. The same kernel also serves tma_pipelined. What limits it: the sums are
+// written and read once.
 
 #include "kernels/device/early_launch.hpp"
 #include "kernels/device/launch.hpp"
@@ -24,10 +24,10 @@ namespace {
 
 constexpr int threads = 256;
 
-/// blockDim.x packets of a tile; the parts are dealt to blockDim.y adders.
+/// A block has blockDim.x packets of a tile, whose parts are divided among blockDim.y adders.
 __global__ void __launch_bounds__(threads)
     add_up(arguments p, tile_split tiles, int tile_m, int tile_n, bool stores_packets) {
-    __shared__ packet of_adder[threads];
+    __shared__ packet adder_sums[threads];
     const int packets = tile_m * tile_n / 4;
     const int index = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
     const int shared_tile = index / packets, within = index % packets;
@@ -42,11 +42,11 @@ __global__ void __launch_bounds__(threads)
         const float4 read = __ldcg(from + std::int64_t{part} * packets);
         sum = {sum[0] + read.x, sum[1] + read.y, sum[2] + read.z, sum[3] + read.w};
     }
-    of_adder[threadIdx.y * blockDim.x + threadIdx.x] = sum;
+    adder_sums[threadIdx.y * blockDim.x + threadIdx.x] = sum;
     ptx::sync_threads();
     if (threadIdx.y != 0) return;
     for (unsigned adder = 1; adder < blockDim.y; ++adder) {
-        const packet& other = of_adder[adder * blockDim.x + threadIdx.x];
+        const packet& other = adder_sums[adder * blockDim.x + threadIdx.x];
 #pragma unroll
         for (int e = 0; e < 4; ++e) sum[e] += other[e];
     }

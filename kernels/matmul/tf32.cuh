@@ -7,43 +7,43 @@
 
 #include <cstdint>
 
-/// What the rungs share that multiply float as TF32: A comes from registers, in any order, B from shared memory, along k.
+/// Common parts of rungs that multiply float as TF32: A comes from registers in any order, B from shared memory along k.
 namespace heddle::kernels::matmul {
 
-/// The tensor memory accelerator rounds to TF32 on its way, where wgmma itself would cut off. One block of `b_parts` loads a part
-/// of each tile of B.
+/// The product with its maps. The tensor memory accelerator rounds to TF32; wgmma itself would truncate. `b_parts` blocks
+/// each load a part of a tile of B.
 template <class Activation>
 tensor_product<float, Activation> make_tf32_product(const product<float, float, Activation>& p, int m, int n,
                                                     int b_parts = 1) {
     tensor_product<float, Activation> result = make_product(p);
-    result.b_k_major = true;  // whatever else it may be taken for
+    result.b_k_major = true;  // even if B could be read the other way too
     add_operand_maps(result, p, m, n, b_parts, CU_TENSOR_MAP_DATA_TYPE_TFLOAT32);
     return result;
 }
 
-/// Which elements of A's tile a thread has, and where they lie in shared memory.
+/// The elements of A's tile that a thread has, and their place in shared memory.
 template <int m, bool k_major>
 class a_of_thread {
   public:
-    static constexpr int apart = k_major ? 8 : 1;  ///< from its first row to its second
+    static constexpr int apart = k_major ? 8 : 1;  ///< from a thread's first row to its second
 
     __device__ a_of_thread(int consumer, int thread) {
         const int warp = thread / 32, group = thread % 32 / 4, k = thread % 4;
         const int in_box = group % 2 * 2 + group / 4 * 4 + warp % 2 * 8 + group / 2 % 2 * 16;
         row_ = k_major ? warp * 16 + group : warp / 2 * row_floats + in_box;
-        const int of_tile = consumer * warpgroup_m + row_;
-        offset_ = k_major ? of_tile * swizzle_bytes + of_tile % 8 * 16 + k * 4
-                          : of_tile / row_floats * box_bytes + k * swizzle_bytes + (in_box / 4 ^ k) * 16 +
+        const int tile_row = consumer * warpgroup_m + row_;
+        offset_ = k_major ? tile_row * swizzle_bytes + tile_row % 8 * 16 + k * 4
+                          : tile_row / row_floats * box_bytes + k * swizzle_bytes + (in_box / 4 ^ k) * 16 +
                                 in_box % 4 * 4;
     }
 
-    /// The first, of the consumer's.
+    /// The thread's first row in the consumer's part.
     __device__ int row() const { return row_; }
 
-    /// For instruction i of a step (wgmma.cuh).
+    /// Reads the elements for instruction i of a step (wgmma.cuh).
     __device__ void read(const unsigned char* tile, int i, unsigned (&to)[4]) const {
 #pragma unroll
-        for (int half = 0; half < 2; ++half) {  // four apart along k
+        for (int half = 0; half < 2; ++half) {  // the halves are four apart along k
             if constexpr (k_major) {
                 const unsigned char* const at = tile + (offset_ ^ (2 * i + half) * 16);
                 to[2 * half] = *reinterpret_cast<const unsigned*>(at);
@@ -65,10 +65,10 @@ class a_of_thread {
     int offset_;
 };
 
-/// What `steps` stages, one at least, say of the first n columns of B's tiles. While the tensor cores multiply one half of a
-/// step, the registers of the other are free. `wait`: for the stage at hand; `release`: this warp has done with a stage.
-/// from_zeros: sums begin as zeros, and not as the first product. ptxas asks for that where a kernel has several of these
-/// loops, and for the other where it has one: else it runs products one by one (C7515).
+/// Multiplies `steps` stages, at least one, by the first n columns of B's tiles. While the tensor cores multiply one half
+/// of a step, the registers of the other half are free. Of the functions, wait() waits for the current stage, and release()
+/// tells that this warp has read one. With from_zeros, the first product adds to zeros and does not overwrite the sums.
+/// Kernels with several of these loops need that, and those with one must not: else ptxas serialises products (C7515).
 template <int n, class B, bool from_zeros, int tile_m, bool k_major, class Storage, int stages, class Wait,
           class Release>
 __device__ void multiply_tf32(const a_of_thread<tile_m, k_major>& mine, const Storage& shared,

@@ -8,19 +8,19 @@
 #include <cstdint>
 #include <type_traits>
 
-/// From the sums of the rung `tf32` to C.
+/// Stores the sums of the rung `tf32` to C.
 namespace heddle::kernels::matmul {
 
-/// Straight from registers, in pairs of neighbours, or by way of shared memory.
+/// Sums are stored directly from registers, in pairs of neighbours, or through shared memory.
 template <class Tile, class Activation>
 struct tf32_epilogue {
     using product = tensor_product<float, Activation>;
     using result = matmul::result<float, Activation>;
-    /// C is staged in chunks of 64 x 32, which is in lines of either, at pitches for which threads write to different banks.
+    /// C is staged in chunks of 64 x 32, in lines of 64 or of 32. Their pitches let threads write to different banks.
     static constexpr int long_pitch = warpgroup_m + 2, short_pitch = chunk_cols + 4;
     static constexpr int staged_floats = warpgroup_m * short_pitch;
     static_assert(chunk_cols * long_pitch <= staged_floats);
-    static constexpr int of_thread = warpgroup_m * chunk_cols / warpgroup_threads;  ///< elements of a chunk
+    static constexpr int per_thread = warpgroup_m * chunk_cols / warpgroup_threads;  ///< of a chunk
 
     struct storage {
         float staged[Tile::consumers][staged_floats];
@@ -42,8 +42,8 @@ struct tf32_epilogue {
     static __device__ void init(storage&) {}
     static __device__ void end(int) {}
 
-    /// What is added to the sums comes into L2 while the tensor cores multiply. Of a tile that others have a part of, this consumer
-    /// may not be the one that stores it.
+    /// Prefetches into L2 what is added to the sums, while the tensor cores multiply. Skips shared tiles, as another consumer
+    /// may store those.
     __device__ void fetch(int /*half*/, const frame::sums_place& place) const {
         if (!place.is_whole) return;
         const auto& e = p.epilogue;
@@ -82,7 +82,7 @@ struct tf32_epilogue {
     }
 
   private:
-    /// This consumer's part of the tile of a matrix of C's shape, sector by sector.
+    /// Prefetches this consumer's part of the tile from a matrix of C's shape, sector by sector.
     __device__ void prefetch_to_l2(const float* from, std::int64_t row_stride, std::int64_t col_stride,
                                    const frame::sums_place& place) const {
         constexpr int sector = 32 / sizeof(float);
@@ -98,30 +98,30 @@ struct tf32_epilogue {
         row_stride == 1 ? along.template operator()<true>() : along.template operator()<false>();
     }
 
-    /// Two elements of a thread that are neighbours in C; in a C that lies in columns, those of two rows.
+    /// Stores a thread's sums in pairs that are neighbours in C. If C lies in columns, pairs are of two rows.
     template <int n, bool finishes>
     __device__ void store_pairs(const result& c, int row, int col, bool down,
                                 const float (&sums)[n / 2]) const {
         const auto& e = c.epilogue;
         float* const begin = c.data + row * c.row_stride + col * c.col_stride;
         float* const second = begin + (down ? c.col_stride : apart * c.row_stride);
-        float of_rows[2]{};
+        float by_row[2]{};
         if (finishes && e.column_bias != nullptr)
 #pragma unroll
-            for (int i = 0; i < 2; ++i) of_rows[i] = e.column_bias[(row + i * apart) * e.column_bias_stride];
+            for (int i = 0; i < 2; ++i) by_row[i] = e.column_bias[(row + i * apart) * e.column_bias_stride];
 #pragma unroll
         for (int j = 0; j < n / 8; ++j) {
-            float of_cols[2]{};
+            float by_col[2]{};
             if (finishes && e.row_bias != nullptr)
 #pragma unroll
                 for (int i = 0; i < 2; ++i)
-                    of_cols[i] = __ldg(e.row_bias + (col + 8 * j + i) * e.row_bias_stride);
+                    by_col[i] = __ldg(e.row_bias + (col + 8 * j + i) * e.row_bias_stride);
             float x[4];
 #pragma unroll
             for (int i = 0; i < 4; ++i) {
                 x[i] = c.alpha * sums[4 * j + i];
                 if constexpr (finishes)
-                    x[i] = e.scale * short_activation(e, x[i] + of_cols[i % 2] + of_rows[i / 2]);
+                    x[i] = e.scale * short_activation(e, x[i] + by_col[i % 2] + by_row[i / 2]);
             }
             const std::int64_t at = 8 * j * c.col_stride;
             *reinterpret_cast<float2*>(begin + at) = make_float2(x[0], down ? x[2] : x[1]);
@@ -129,7 +129,7 @@ struct tf32_epilogue {
         }
     }
 
-    /// alpha times a thread's part of the chunk that begins at (row, col), its first row, and the biases.
+    /// Multiplies a thread's values of a chunk by alpha and adds biases. Arguments: the thread's row, the chunk's column.
     __device__ void add_biases(const result& c, int row, int col, float (&values)[chunk_sums]) const {
         const auto& e = c.epilogue;
 #pragma unroll
@@ -148,17 +148,17 @@ struct tf32_epilogue {
             }
     }
 
-    /// What a thread stores of the chunk that begins at (row, col): elements of several lines of C, where neighbours have neighbours.
+    /// The elements of a chunk at (row, col) that a thread stores: one each of several lines of C. Neighbours have neighbours.
     template <bool down>
     struct chunk_part {
         static constexpr int length = down ? warpgroup_m : chunk_cols, lines = warpgroup_threads / length;
         static constexpr int to_row = down ? 1 : short_pitch, to_col = down ? long_pitch : 1;
-        static constexpr int to_next = lines * (down ? to_col : to_row);  ///< where they are staged
+        static constexpr int to_next = lines * (down ? to_col : to_row);  ///< in shared memory
 
-        int row;  ///< of the first
+        int row;  ///< of the first element
         int col;
         int offset;  ///< where it is staged
-        int count;   ///< that lie inside of C
+        int count;   ///< elements inside of C
 
         __device__ chunk_part(const result& c, int chunk_row, int chunk_col) {
             const int thread = static_cast<int>(threadIdx.x) % warpgroup_threads;
@@ -168,16 +168,16 @@ struct tf32_epilogue {
             offset = line * (down ? to_col : to_row) + at;
             const bool is_inside = down ? row < c.rows : col < c.cols;
             const int left = down ? c.cols - col : c.rows - row;
-            count = is_inside ? ::min(int{of_thread}, (left + lines - 1) / lines) : 0;
+            count = is_inside ? ::min(int{per_thread}, (left + lines - 1) / lines) : 0;
         }
 
-        /// Elements of a matrix of C's shape from the first to the next.
+        /// The elements of a matrix of C's shape from this thread's first to its next.
         static __device__ std::int64_t step(std::int64_t row_stride, std::int64_t col_stride) {
             return lines * (down ? col_stride : row_stride);
         }
     };
 
-    /// Where value i of a thread's part of a chunk is staged.
+    /// The staged value i of a thread's part of a chunk.
     template <bool down>
     __device__ float& staged(int thread_row, int i) const {
         using part = chunk_part<down>;
@@ -186,8 +186,8 @@ struct tf32_epilogue {
         return shared.staged[group][r * part::to_row + s * part::to_col];
     }
 
-    /// To any C, in whole lines of it: by way of shared memory. All unrolled, as sums have no addresses; no more at once, as registers
-    /// spill then.
+    /// Stores to any C, in whole lines, through shared memory. The loop is unrolled, as sums have no addresses. Four values at
+    /// once are the most without spills.
     template <int n, bool down>
     __device__ void store_lines(const result& c, int thread_row, int row, int col,
                                 const float (&sums)[n / 2]) const {
@@ -205,7 +205,7 @@ struct tf32_epilogue {
             const float* const mine = shared.staged[group] + part.offset;
             float* to = c.data + part.row * c.row_stride + part.col * c.col_stride;
 #pragma unroll
-            for (int i = 0; i < of_thread; i += together, to += together * step) {
+            for (int i = 0; i < per_thread; i += together, to += together * step) {
                 float values[together];
 #pragma unroll
                 for (int j = 0; j < together; ++j) values[j] = c.alpha * mine[(i + j) * part.to_next];
@@ -216,8 +216,8 @@ struct tf32_epilogue {
         }
     }
 
-    /// The same with all that an epilogue does. Its code stands once for all chunks. What is added to a chunk, C with beta or else
-    /// a residual, comes to where the chunk is staged, line by line, and all of it at once.
+    /// The same with a whole epilogue, whose code exists once for all chunks. The addend of a chunk, C if beta is not 0 or else
+    /// a residual, is loaded to where the chunk is staged.
     template <int n, bool down>
     __device__ void finish_lines(const result& c, int thread_row, int row, int col,
                                  const float (&sums)[n / 2]) const {
@@ -237,7 +237,7 @@ struct tf32_epilogue {
             if (adds_c || adds_residual) {
                 const float* from = added + part.row * row_stride + part.col * col_stride;
 #pragma unroll
-                for (int i = 0; i < of_thread; ++i, from += added_step)
+                for (int i = 0; i < per_thread; ++i, from += added_step)
                     if (i < part.count) ptx::cp_async<4>(mine + i * part.to_next, from, 4);
                 ptx::cp_async_commit_group();
             }
@@ -270,7 +270,7 @@ struct tf32_epilogue {
             sync_group();
             float* to = c.data + part.row * c.row_stride + part.col * c.col_stride;
 #pragma unroll
-            for (int i = 0; i < of_thread; ++i, to += step)
+            for (int i = 0; i < per_thread; ++i, to += step)
                 if (i < part.count) *to = mine[i * part.to_next];
         }
     }

@@ -1,16 +1,16 @@
-// tf32: float32 operands rounded to the eleven bits of TF32, which the tensor cores multiply at half the rate of bfloat16.
+// tf32: rounds float32 operands to the eleven bits of TF32, which the tensor cores multiply at half the rate of bfloat16.
 //
-//   wgmma takes of TF32 from shared memory only what lies along k, and from registers anything:
+//   For TF32, wgmma reads operands from shared memory only along k, but from registers in any order:
 //   B, along k:       global --TMA--> shared ------------------------> wgmma
 //   A, in any order:  global --TMA--> shared --> a warp's registers -> wgmma
 //
 //   producer    | load A and B of step 0 | of step 1 | ...
-//   consumers   | multiply the first half of a step, read A of the second | multiply that, read A of the next step | ...
+//   consumers   | multiply half 0 of a step, read A of half 1 | multiply half 1, read A of the next step | ...
 //
-// One of A and B has to lie along k. Where that is A alone, the kernel computes C^T = B^T A^T; where neither does, or rows are
-// odd, copies.cu copies before. The tensor memory accelerator rounds to TF32, where wgmma itself would cut off. A thread may
-// have any rows of A: those that lie along m are dealt out so that it reads two neighbours at once, half a warp reads from all
-// banks, and four threads fill a sector of C. With a workspace, tiles are shared out along k. What limits it: power.
+// One of A and B must lie along k. If it is A, the kernel computes C^T = B^T A^T. If neither does, or rows are unaligned,
+// copies.cu makes copies first. The tensor memory accelerator rounds to TF32; wgmma itself would truncate. Threads may have any
+// rows of A. With A along m, a thread reads two neighbours at once, half a warp reads from all banks, and four threads fill a
+// sector of C. With a workspace, tiles are divided along k. What limits it: power.
 
 #pragma once
 
@@ -101,7 +101,7 @@ void launch_tf32(const plan& plan, const product<float, float, Activation>& p, c
         launch_tf32_tile<tf32_function_tile>(plan, p, stream);
 }
 
-/// Whether that is compiled for the current device, of a user's function.
+/// Whether the kernel with a user's function is compiled for the current device.
 template <class Activation>
 bool has_tf32_kernel() {
     return frame::is_compiled<tf32_kernel<tf32_function_tile, Activation>>();

@@ -1,15 +1,15 @@
-// tf32x3: a float32 product as three tf32 products, on the tensor cores of compute capability 8.0 and later.
+// tf32x3: computes a float32 product as three tf32 products on the tensor cores of compute capability 8.0 and later.
 //
-//   x = high + low: high is x rounded to the 11 bits of tf32; low is what is left, of which tf32 has all bits but one
-//   a b = high high + (high low + low high), and less than 2^-21 |a b| that is left out
+//   x = high + low: high is x rounded to the 11 bits of tf32, and low is the remainder, of which tf32 lacks one bit
+//   a b = high high + (high low + low high), up to an error of less than 2^-21 |a b|
 //
-//   128 x 64 of C a block, 64 x 32 a warp: 4 x 4 instructions of 16 x 8 x 8 for each of the three; k by 16, four stages
+//   a block has 128 x 64 of C, a warp 64 x 32: 4 x 4 instructions of 16 x 8 x 8 for each product; k by 16, four stages
 //
-// Tiles come as in pipelined, by cp.async and in the order that they have in memory. ldmatrix reads the fragments of those
-// that run along k, single loads read the others, and a thread splits its fragment in registers. The tensor cores cut sums off
-// instead of rounding them. So the small products come first, sums begin at zero every 16 of k, and each goes to a total by
-// FADD. A sum that is infinite or NaN is computed again by FMAs, as an infinity has no pieces. What limits it: two warps on
-// each quarter of a multiprocessor, whose registers are full of sums, wait for fragments and for products.
+// Tiles are loaded by cp.async in their order in memory, as in pipelined. Fragments of tiles along k are read by ldmatrix,
+// the others by single loads. A thread splits its fragments in registers. The tensor cores truncate sums instead of
+// rounding them. So the small products come first, sums begin at zero every 16 of k, and FADD adds each to a total. An
+// infinite element cannot be split, so a sum that is infinite or NaN is computed again by FMAs. What limits it: only two
+// warps on each quarter of a multiprocessor, with registers full of sums, wait for fragments and products.
 
 #include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/cp_async.cuh"
@@ -39,11 +39,11 @@ struct tile {
     static constexpr int parts_m = warp_m / 16;
     static constexpr int parts_n = warp_n / 8;
     static constexpr int part_k = 8;
-    static constexpr int sums = 4;  ///< of a thread, of a part
+    static constexpr int sums = 4;  ///< of a thread in a part
     static constexpr int all_sums = parts_m * parts_n * sums;
 };
 
-/// 16 along m or n by 8 along k: what a thread has of it. Of A it is an operand of mma_tf32(), of B two of them, whose
+/// A thread's elements of 16 along m or n by 8 along k. For A these are an operand of mma_tf32(), for B two operands, whose
 /// elements alternate.
 using fragment = unsigned[4];
 
@@ -51,7 +51,7 @@ struct split_fragment {
     fragment high, low;
 };
 
-/// Infinities and NaNs come out as they may.
+/// Infinities and NaN give arbitrary results.
 __device__ unsigned round_to_tf32(float x) {
     constexpr unsigned unit = 1 << 13;
     return (__float_as_uint(x) + unit / 2) & ~(unit - 1);
@@ -66,7 +66,7 @@ __device__ void split(const fragment& from, split_fragment& to) {
     }
 }
 
-/// An operand's tile of `extent` (along m or n) by k, in shared memory. What follows its rows keeps reads free of bank conflicts.
+/// An operand's tile of `extent` (along m or n) by k in shared memory. Gaps after its rows avoid bank conflicts of reads.
 template <int extent, bool k_major>
 struct operand {
     static constexpr int rows = k_major ? extent : tile::k;
@@ -96,7 +96,7 @@ __device__ float sum_of_fmas(const arguments& p, std::int64_t row, std::int64_t 
     return sum;
 }
 
-/// A and B as tiles of contiguous rows: k-major operands are (m or n) x k, others k x (m or n).
+/// Tiles of A and B have contiguous rows: those of k-major operands are (m or n) x k, and others k x (m or n).
 template <bool a_k_major, bool b_k_major, int width>
 __global__ void __launch_bounds__(tile::threads, tile::blocks_per_sm)
     tf32x3(arguments p, matrix_view<const float> a, matrix_view<const float> b) {
@@ -133,8 +133,8 @@ __global__ void __launch_bounds__(tile::threads, tile::blocks_per_sm)
     int stage = 0;
     for (std::int64_t t = 0; t < tiles; ++t) {
         ptx::cp_async_wait_group<tile::stages - 2>();
-        ptx::
-            sync_threads();  // this tile has arrived for all, and all are done with the one that is overwritten next
+        // Now this tile has arrived for all, and all are done with the tile that is overwritten next.
+        ptx::sync_threads();
         const float* const a_now = a_stages + stage * a_tile::size;
         const float* const b_now = b_stages + stage * b_tile::size;
         fragment a_read[tile::parts_m], b_read[tile::parts_n / 2];
@@ -145,20 +145,21 @@ __global__ void __launch_bounds__(tile::threads, tile::blocks_per_sm)
             for (int j = 0; j < tile::parts_n / 2; ++j) b_tile::read(b_read[j], b_now, warp_col + 16 * j, k);
         };
         read(0);
-        // Behind the last tile nothing is read, and zeros come: without a branch these instructions go between the others.
+        // After the last tile this reads nothing and stores zeros. Without a branch, these instructions mix with the others.
         load(stage == 0 ? tile::stages - 1 : stage - 1);
         ptx::cp_async_commit_group();
 
         constexpr int parts_k = tile::k / tile::part_k;
         split_fragment as[parts_k][tile::parts_m], bs[parts_k][tile::parts_n / 2];
         float sums[tile::parts_m][tile::parts_n][tile::sums] = {};
-        const auto multiply = [&](int part, fragment split_fragment::*of_a, fragment split_fragment::*of_b) {
+        const auto multiply = [&](int part, fragment split_fragment::*a_part,
+                                  fragment split_fragment::*b_part) {
 #pragma unroll
             for (int i = 0; i < tile::parts_m; ++i)
 #pragma unroll
                 for (int j = 0; j < tile::parts_n; ++j) {
-                    const fragment& of_two = bs[part][j / 2].*of_b;
-                    ptx::mma_tf32(sums[i][j], as[part][i].*of_a, of_two[j % 2], of_two[j % 2 + 2]);
+                    const fragment& both = bs[part][j / 2].*b_part;
+                    ptx::mma_tf32(sums[i][j], as[part][i].*a_part, both[j % 2], both[j % 2 + 2]);
                 }
         };
 #pragma unroll
@@ -184,7 +185,7 @@ __global__ void __launch_bounds__(tile::threads, tile::blocks_per_sm)
     }
     ptx::cp_async_wait_group<0>();
 
-    // store: sum e of part (i, j), all counted through
+    // store; `index` counts through the sums of all parts
     const auto row_of = [&](int index) {
         return row + warp_row + index / (tile::parts_n * tile::sums) * 16 + index / 2 % 2 * 8 + lane / 4;
     };

@@ -1,14 +1,14 @@
-// thin: C with a short side, or a short k: A is read once and C is written once, at the memory's rate.
+// thin: for a C with a short side, or a short k: reads A once and writes C once, at the memory's rate.
 //
 //   a block:    256 rows of 8, 16 or 32 columns of C, or 128 of 64;  16 of k at a time, three stages
-//   a thread:   2 or 4 rows, 32 apart, of 8 or 16 columns; warps side by side share rows
-//   A's tile    lies as A does: along k, read four at a time, or along m;  B's: read by all lanes at once
-//   C's tile    passes through shared memory, and is stored in packets, wherever C's lines begin
+//   a thread:   2 or 4 rows, 32 apart, of 8 or 16 columns; neighbouring warps share rows
+//   A's tile    lies like A: along k, where four are read at once, or along m;  B's: all lanes read the same
+//   C's tile    passes through shared memory and is stored in packets, wherever C's lines begin
 //
-// Tiles of pipelined are at least 64 wide, and skinny is made for few rows that all blocks share. Here a block has little to
-// begin and to end, and several of them on a multiprocessor hide one another's loads and stores. Where C counts, its tile is
-// fetched into L2 before the products. Needs a unit stride along one dimension of A and of B. What limits it: the memory; from
-// 32 columns on FFMA comes close.
+// The tiles of pipelined are at least 64 wide, and skinny is made for few rows that all blocks share. Here a block has a
+// short beginning and end. Several blocks on a multiprocessor hide one another's loads and stores. If C is needed, its
+// tile is prefetched into L2 before the products. Needs a unit stride along one dimension of A and of B. What limits it:
+// memory; from 32 columns on, FFMA comes close.
 
 #include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/cp_async.cuh"
@@ -25,24 +25,24 @@ namespace {
 
 template <std::size_t row>
 struct thin_tile {
-    static constexpr thin_kernel of = thin_kernels[row];
-    static constexpr int thread_m = of.thread_m;
-    static constexpr int thread_n = of.thread_n;
-    static constexpr int warps_across = of.warps_n;
+    static constexpr thin_kernel config = thin_kernels[row];
+    static constexpr int thread_m = config.thread_m;
+    static constexpr int thread_n = config.thread_n;
+    static constexpr int warps_across = config.warps_n;
     static constexpr int warp_m = 32 * thread_m;
-    static constexpr int threads = of.warps_m * of.warps_n * 32;
-    static constexpr int m = of.m();
-    static constexpr int n = of.n();
+    static constexpr int threads = config.warps_m * config.warps_n * 32;
+    static constexpr int m = config.m();
+    static constexpr int n = config.n();
     static constexpr int k = 16;
     static constexpr int stages = 3;
-    static constexpr int blocks_per_sm = of.block().blocks_per_sm;
-    static constexpr int gap = 4;  ///< keeps packets of neighbouring lines in different banks
+    static constexpr int blocks_per_sm = config.block().blocks_per_sm;
+    static constexpr int gap = 4;  ///< puts packets of neighbouring lines into different banks
     static constexpr int b_stride = n + gap;
     static constexpr int b_size = k * b_stride;
     static constexpr int c_size = std::max(m * (n + gap), n* m);
 };
 
-/// A's tile in shared memory: lines along k, or along m.
+/// A's tile in shared memory, in lines along k or along m.
 template <class Tile, bool k_major>
 struct a_tile {
     static constexpr int lines = k_major ? Tile::m : Tile::k;
@@ -51,15 +51,15 @@ struct a_tile {
     static constexpr int size = lines * stride;
 };
 
-/// Where C's tile lies in shared memory: in lines as those of C in memory, along n or along m.
+/// C's tile in shared memory, in lines like those of C in memory, along n or along m.
 template <class Tile, bool along_n>
 struct c_tile {
     static constexpr int stride = along_n ? Tile::n + Tile::gap : Tile::m;
-    /// Neighbours along n lie in each other's place: `swapped` (kernels/device/fragment.cuh) says why.
+    /// Neighbours along n have swapped places; `swapped` (kernels/device/fragment.cuh) says why.
     static __device__ int place(int line, int at) { return line * stride + (along_n ? at ^ 1 : at); }
 };
 
-/// Copies of tiles of `lines` lines of `length` neighbours, `width` at once. In memory lines begin `next` apart.
+/// Copies of tiles of `lines` lines with `length` neighbours, `width` elements at once. In memory lines begin `next` apart.
 template <int lines, int length, int width, int line_stride, int stride, int threads>
 struct tile_copies {
     static constexpr int across = length / width;  ///< copies of a line
@@ -69,10 +69,10 @@ struct tile_copies {
 
     static __device__ int line() { return static_cast<int>(threadIdx.x) / across; }
     static __device__ int at() { return static_cast<int>(threadIdx.x) % across * width; }
-    /// Where in a tile the first copy of this thread begins.
+    /// The offset in a tile of this thread's first copy.
     static __device__ std::int64_t first(std::int64_t next) { return line() * next + at(); }
 
-    /// Starts them. What lies beyond `lines_left` and `length_left` becomes zero and is not read; is_full: nothing does.
+    /// Starts the copies. Elements beyond `lines_left` or `length_left` become zero, unread; with is_full there are none.
     template <bool is_full>
     static __device__ void start(float* to, const float* from, std::int64_t next, std::int64_t lines_left,
                                  std::int64_t length_left) {
@@ -95,32 +95,32 @@ struct tile_copies {
 template <class Tile, bool a_k_major>
 __device__ void multiply_stage(float (&sums)[Tile::thread_m][Tile::thread_n], const float* a, const float* b,
                                int depth) {
-    using of_a = a_tile<Tile, a_k_major>;
+    using a_layout = a_tile<Tile, a_k_major>;
 #pragma unroll 1
     for (int k = 0; k < depth; k += 4) {
         packet along_k[Tile::thread_m] = {};
         if constexpr (a_k_major)
 #pragma unroll
             for (int i = 0; i < Tile::thread_m; ++i)
-                along_k[i] = *reinterpret_cast<const packet*>(a + i * 32 * of_a::stride + k);
+                along_k[i] = *reinterpret_cast<const packet*>(a + i * 32 * a_layout::stride + k);
 #pragma unroll
         for (int e = 0; e < 4; ++e) {
             float as[Tile::thread_m], bs[Tile::thread_n];
 #pragma unroll
             for (int i = 0; i < Tile::thread_m; ++i)
-                as[i] = a_k_major ? along_k[i][e] : a[(k + e) * of_a::stride + i * 32];
+                as[i] = a_k_major ? along_k[i][e] : a[(k + e) * a_layout::stride + i * 32];
             load_fragment<1>(bs, b + (k + e) * Tile::b_stride, 0);
             multiply(sums, as, bs);
         }
     }
 }
 
-/// A is m x k, B is n x k.
+/// A is m x k, and B is n x k.
 template <class Tile, bool a_k_major, int width>
 __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_sm)
     thin(const __grid_constant__ arguments p, bool b_k_major, bool along_n, c_access of_c) {
-    using of_a = a_tile<Tile, a_k_major>;
-    constexpr int stage_size = of_a::size + Tile::b_size;
+    using a_layout = a_tile<Tile, a_k_major>;
+    constexpr int stage_size = a_layout::size + Tile::b_size;
     extern __shared__ float4 storage[];
     float* const shared = reinterpret_cast<float*>(storage);
 
@@ -139,10 +139,11 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_sm)
                 : prefetch_tile<Tile::threads, Tile::n, Tile::m, false>(c, row, col);
 
     // load
-    using a_copies = tile_copies<of_a::lines, of_a::length, width, of_a::stride, 1, Tile::threads>;
+    using a_copies =
+        tile_copies<a_layout::lines, a_layout::length, width, a_layout::stride, 1, Tile::threads>;
     using b_rows = tile_copies<Tile::k, Tile::n, 1, Tile::b_stride, 1, Tile::threads>;
     using b_columns = tile_copies<Tile::n, Tile::k, 1, 1, Tile::b_stride, Tile::threads>;
-    // One line alone may have any stride, and even a copy of nothing starts at a multiple of its size.
+    // A single line may have any stride, but even a copy of nothing must start at a multiple of its size.
     const bool has_lines = (a_k_major ? c.rows : depth) > 1;
     const std::int64_t next_a = has_lines ? (a_k_major ? p.a.row_stride : p.a.col_stride) : 0;
     const std::int64_t next_b = b_k_major ? p.b.col_stride : p.b.row_stride;
@@ -152,7 +153,7 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_sm)
     b += b_k_major ? b_columns::first(next_b) : b_rows::first(next_b);
     const auto load = [&](std::int64_t first, int stage) {
         float* const to_a = shared + stage * stage_size;
-        float* const to_b = to_a + of_a::size;
+        float* const to_b = to_a + a_layout::size;
         const std::int64_t k_left = depth - first;
         const auto start = [&]<bool is_full>() {
             a_copies::template start<is_full>(to_a, a, next_a, a_k_major ? m_left : k_left,
@@ -175,14 +176,14 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_sm)
 
     // compute
     float sums[Tile::thread_m][Tile::thread_n] = {};
-    const float* const from_a = shared + (warp_row + lane) * (a_k_major ? of_a::stride : 1);
-    const float* const from_b = shared + of_a::size + warp_col;
+    const float* const from_a = shared + (warp_row + lane) * (a_k_major ? a_layout::stride : 1);
+    const float* const from_b = shared + a_layout::size + warp_col;
     const bool has_columns = col + warp_col < c.cols;
     int stage = 0;
 #pragma unroll 1
     for (std::int64_t first = 0; first < depth; first += Tile::k) {
         ptx::cp_async_wait_group<Tile::stages - 2>();
-        ptx::sync_threads();  // this stage has arrived for all, and all have read the one before
+        ptx::sync_threads();  // this stage has arrived for all, and all have read the previous one
         load(first + (Tile::stages - 1) * Tile::k, stage == 0 ? Tile::stages - 1 : stage - 1);
         const auto left = static_cast<int>(min(std::int64_t{Tile::k}, depth - first));
         if (has_columns)

@@ -8,11 +8,11 @@
 
 #include <cstdint>
 
-/// How tiles of C are read, and stored from shared memory, also where their lines begin at any address.
+/// Reads tiles of C, and stores them from shared memory, even if their lines begin at any address.
 namespace heddle::kernels::matmul {
 
-/// What the epilogue makes of the elements of a piece, of which `inside` has a bit each. Line `line` of the tile at (row, col) runs
-/// along C's columns, or its rows; after `length` elements the next one follows. It is a call, as it is long.
+/// Applies the epilogue to the elements of a piece; `inside` has a bit for each. Line `line` of the tile at (row, col) runs
+/// along C's columns, or its rows. The next line begins after `length` elements. Not inlined, because it is long.
 template <class Out, int width>
 __device__ __noinline__ vector<float, width> finished_piece(const epilogue<Out>& e,
                                                             vector<float, width> values, std::int64_t row,
@@ -28,8 +28,8 @@ __device__ __noinline__ vector<float, width> finished_piece(const epilogue<Out>&
     return values;
 }
 
-/// The tile at (row, col) of C: at most max_lines lines of max_length elements, each a row of C or, where not along_n, a column.
-/// is_one_line: these lie back to back, and are cut as one.
+/// The tile at (row, col) of C, with at most max_lines lines of max_length elements. A line is a row of C, or a column if
+/// not along_n. With is_one_line, all lines lie back to back and are cut as one.
 template <class Out, int width, int max_lines, int max_length, bool along_n>
 class tile_lines {
   public:
@@ -38,16 +38,16 @@ class tile_lines {
           col_(col),
           first_(&element(c, row, col)),
           next_(along_n ? c.row_stride : c.col_stride),
-          length_of_(static_cast<int>(min(std::int64_t{max_length}, along_n ? c.cols - col : c.rows - row))),
+          span_(static_cast<int>(min(std::int64_t{max_length}, along_n ? c.cols - col : c.rows - row))),
           lines_(static_cast<int>(min(std::int64_t{max_lines}, along_n ? c.rows - row : c.cols - col))),
-          length_(is_one_line ? lines_ * length_of_ : length_of_),
-          wrap_(static_cast<unsigned>(length_of_)),
+          length_(is_one_line ? lines_ * span_ : span_),
+          wrap_(static_cast<unsigned>(span_)),
           per_line_(static_cast<unsigned>(length_ + 2 * (width - 1)) / width) {
         if (is_one_line) lines_ = 1;
     }
 
-    /// Stores C = alpha * sum(line, at) + beta * C, and what the epilogue makes of it. A thread has `together` pieces of C under
-    /// way. All `threads` of a block call it.
+    /// Stores C = alpha * sum(line, at) + beta * C, and then the epilogue. A thread has up to `together` pieces of C in flight.
+    /// All `threads` threads of a block call it.
     template <int threads, int together, class In, class Sum>
     __device__ void store(const product<In, Out>& p, Sum sum) const {
         using packet = vector<Out, width>;
@@ -61,32 +61,32 @@ class tile_lines {
                     const auto index = static_cast<unsigned>(first + i * threads);
                     if (static_cast<int>(index) >= pieces) continue;
                     const unsigned line = per_line_.quotient(index);
-                    const cut_line<Out, width> of{first_ + line * next_, length_};
-                    function(i, static_cast<int>(line), of,
-                             of.begin_of(static_cast<int>(index - line * per_line_.divisor)));
+                    const cut_line<Out, width> cut{first_ + line * next_, length_};
+                    function(i, static_cast<int>(line), cut,
+                             cut.begin_of(static_cast<int>(index - line * per_line_.divisor)));
                 }
             };
-            if (p.beta != 0) each([&](int i, int, const auto& of, int at) { old[i] = of.load(at); });
-            each([&](int i, int line, const auto& of, int at) {
+            if (p.beta != 0) each([&](int i, int, const auto& cut, int at) { old[i] = cut.load(at); });
+            each([&](int i, int line, const auto& cut, int at) {
                 const auto before = static_cast<int>(wrap_.quotient(static_cast<unsigned>(max(at, 0))));
-                const int first_line = line + before, first_at = at - before * length_of_;
+                const int first_line = line + before, first_at = at - before * span_;
                 vector<float, width> x;
                 unsigned inside = 0;
 #pragma unroll
                 for (int e = 0, l = first_line, a = first_at; e < width; ++e, ++a) {
-                    if (a == length_of_) ++l, a = 0;
-                    const bool has = of.has(at, e);
+                    if (a == span_) ++l, a = 0;
+                    const bool has = cut.has(at, e);
                     inside |= static_cast<unsigned>(has) << e;
                     x[e] = has ? p.alpha * sum(l, a) : 0.0f;
                     if (p.beta != 0) x[e] += p.beta * static_cast<float>(old[i][e]);
                 }
                 if (!p.epilogue.is_identity)
-                    x = finished_piece(p.epilogue, x, row_, col_, first_line, first_at, length_of_, along_n,
+                    x = finished_piece(p.epilogue, x, row_, col_, first_line, first_at, span_, along_n,
                                        inside);
                 packet stored;
 #pragma unroll
                 for (int e = 0; e < width; ++e) stored[e] = static_cast<Out>(x[e]);
-                of.store(at, stored);
+                cut.store(at, stored);
             });
         }
     }
@@ -95,13 +95,13 @@ class tile_lines {
     std::int64_t row_, col_;
     Out* first_;
     std::int64_t next_;
-    int length_of_;  ///< of a line
+    int span_;  ///< of a line
     int lines_;
     int length_;  ///< of what is cut
     quick_division wrap_, per_line_;
 };
 
-/// What the epilogue makes of four elements, so many rows and columns apart. It is a call, as it is long.
+/// Applies the epilogue to four elements, `down` rows and `across` columns apart. Not inlined, because it is long.
 template <class Out>
 __device__ __noinline__ vector<float, 4> finished_four(const epilogue<Out>& e, vector<float, 4> values,
                                                        std::int64_t row, std::int64_t col, int down,
@@ -112,15 +112,15 @@ __device__ __noinline__ vector<float, 4> finished_four(const epilogue<Out>& e, v
     return values;
 }
 
-/// Stores the tile at (row, col) of C, whose sums lie in shared memory: sum(line, at). A thread stores a packet of a line, which
-/// has whole ones, or one element of each of four lines, as all lanes of a warp store neighbours.
+/// Stores the tile at (row, col) of C from sums in shared memory, given by sum(line, at). A thread stores packets, of which
+/// lines have whole numbers. Or it stores one element of each of four lines, so that all lanes of a warp store neighbours.
 template <int threads, int lines, int length, bool along_n, bool in_packets, class In, class Out, class Sum>
 __device__ void store_by_packets_or_elements(const product<In, Out>& p, const matrix_view<Out>& c,
                                              std::int64_t row, std::int64_t col, Sum sum) {
     using packet = vector<Out, 4>;
     constexpr int across = in_packets ? length / 4 : length, quarter = lines / 4;
     constexpr int groups = lines * length / 4 / threads;
-    constexpr int together = in_packets ? 4 : 2;  // these wait for C together
+    constexpr int together = in_packets ? 4 : 2;  // packets or fours that wait for C together
     static_assert(groups % together == 0);
     constexpr int line_step = in_packets ? 0 : quarter, step = in_packets ? 1 : 0;  // between a thread's four
     constexpr int down = along_n ? line_step : step, right = along_n ? step : line_step;
@@ -153,14 +153,14 @@ __device__ void store_by_packets_or_elements(const product<In, Out>& p, const ma
                         if (e < count) old[i][e] = from[e * next];
                 }
             });
-        each([&](int i, int line, int at, std::int64_t of_row, std::int64_t of_col, Out* to, int count) {
+        each([&](int i, int line, int at, std::int64_t c_row, std::int64_t c_col, Out* to, int count) {
             vector<float, 4> x;
 #pragma unroll
             for (int e = 0; e < 4; ++e) {
                 x[e] = p.alpha * sum(line + e * line_step, at + e * step);
                 if (p.beta != 0) x[e] += p.beta * static_cast<float>(old[i][e]);
             }
-            if (!p.epilogue.is_identity) x = finished_four(p.epilogue, x, of_row, of_col, down, right, count);
+            if (!p.epilogue.is_identity) x = finished_four(p.epilogue, x, c_row, c_col, down, right, count);
             packet stored;
 #pragma unroll
             for (int e = 0; e < 4; ++e) stored[e] = static_cast<Out>(x[e]);
@@ -175,7 +175,7 @@ __device__ void store_by_packets_or_elements(const product<In, Out>& p, const ma
     }
 }
 
-/// The same, as the plan says: also packets and elements of lines that begin anywhere.
+/// Stores the tile as the plan says, also by packets and elements of lines that begin anywhere.
 template <int threads, int lines, int length, bool along_n, class In, class Out, class Sum>
 __device__ void store_tile(const product<In, Out>& p, const matrix_view<Out>& c, std::int64_t row,
                            std::int64_t col, c_access of_c, Sum sum) {
@@ -188,7 +188,7 @@ __device__ void store_tile(const product<In, Out>& p, const matrix_view<Out>& c,
             .template store<threads, 4>(p, sum);
 }
 
-/// Fetches the tile at (row, col) of C into L2, which is not read beyond its end.
+/// Prefetches the tile at (row, col) of C into L2, but nothing outside of C.
 template <int threads, int lines, int length, bool along_n, class Out>
 __device__ void prefetch_tile(const matrix_view<Out>& c, std::int64_t row, std::int64_t col) {
     constexpr int sector = 32 / static_cast<int>(sizeof(Out)), across = length / sector;

@@ -7,17 +7,17 @@
 
 #include <cstdint>
 
-/// Tiles of float32 that threads copy to shared memory themselves, from rows at any address: as they lie, or all with rows
+/// Tiles of float32 that threads copy to shared memory, from rows at any address. They keep their order, or all get rows
 /// along m or n.
 namespace heddle::kernels::matmul {
 
-/// A thread's share of the copies of one tile after the other along k: `rows` rows of `cols` contiguous elements, in
-/// shared memory `row_stride` apart. k-major: the rows run along k. `width` elements are copied at once.
+/// A thread's share of the copies of consecutive tiles along k. A tile has `rows` rows of `cols` contiguous elements, which
+/// lie `row_stride` apart in shared memory. If k-major, rows run along k. `width` elements are copied at once.
 template <int rows, int cols, int row_stride, bool k_major, int width, int threads>
 class tile_loader {
   public:
-    /// Starts at (row, col) of `in`, whose rows are contiguous, in the order of the tile; what lies outside of it becomes
-    /// zero and is not read.
+    /// Starts at (row, col) of `in`, in the order of the tile. The rows of `in` are contiguous. Elements outside of it become
+    /// zero and are not read.
     __device__ tile_loader(const matrix_view<const float>& in, std::int64_t row, std::int64_t col) {
         row += first_row();
         col += first_col();
@@ -58,19 +58,19 @@ class tile_loader {
     std::int64_t rows_left_, cols_left_;
 };
 
-/// An operand's tile in shared memory: k rows of `extent` elements along m (n). The gap after each row keeps what is
-/// transposed on its way free of bank conflicts.
+/// An operand's tile in shared memory: k rows of `extent` elements along m (or n). The gap after each row avoids bank
+/// conflicts when copies transpose.
 template <class Tile, int extent>
 struct staged_operand {
     static constexpr int row_stride = extent + 4;
     static constexpr int size = Tile::k * row_stride;
 
-    /// A thread's part of the copies of one step after the other along k. What lies outside of the matrix becomes zero
-    /// and is not read. k_major: it lies along k in global memory, and is copied element by element.
+    /// A thread's part of the copies of consecutive steps along k. Elements outside of the matrix become zero and are not read.
+    /// If k_major, the matrix lies along k in global memory, and is copied by single elements.
     template <bool k_major, int vector_width>
     class loader {
       public:
-        /// `in` has rows along m (n). Starts at (first, k) of it.
+        /// `in` has rows along m (or n). Starts at (first, k) of it.
         __device__ loader(const matrix_view<const float>& in, std::int64_t first, std::int64_t k) {
             const std::int64_t x = first + thread_x();
             source_ = in.data + x * in.row_stride + (k + thread_k()) * in.col_stride;
@@ -79,7 +79,7 @@ struct staged_operand {
             x_left_ = static_cast<int>(min(std::int64_t{extent}, in.rows - x));
         }
 
-        /// Starts the copies of a turn. Of the step, k_left are inside of the matrix.
+        /// Starts the copies of one turn. Of the step, k_left rows lie inside of the matrix.
         template <bool all_inside>
         __device__ void copy_async(float* tile, int turn, int k_left) {
             const int first_x = k_major ? turn * passes_of_turn * threads_x : 0;
@@ -123,7 +123,7 @@ struct staged_operand {
     };
 };
 
-/// Whether copies of 16 bytes may be used on rows that begin `row_stride` floats apart, in each matrix of a batch.
+/// Whether rows that begin `row_stride` floats apart can be copied 16 bytes at once, in each matrix of a batch.
 inline bool is_vector_aligned(const void* data, std::int64_t rows, std::int64_t row_stride,
                               std::int64_t batch_stride = 0) {
     const std::int64_t steps = (rows > 1 ? row_stride : 0) | batch_stride;

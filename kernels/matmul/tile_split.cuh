@@ -7,11 +7,11 @@
 #include <cstdint>
 #include <limits>
 
-/// Between `pipelined` and `tma_pipelined`, which leave sums, and `split_k`, which adds them up.
+/// The data between `pipelined` or `tma_pipelined`, which leave sums, and `split_k`, which adds them up.
 namespace heddle::kernels::matmul {
 
-/// A block takes one of the first `whole` tiles. Blocks after these take parts along k of the other tiles, `parts` of
-/// each, and leave their sums, as many as a tile has elements, row by row. So it is in each product of a batch.
+/// Each of the first blocks takes one of the `whole` first tiles. Each later block takes one of `parts` parts along k of
+/// another tile. It leaves its sums row by row, one for each element of a tile. Each product of a batch does the same.
 struct tile_split {
     int down;
     int across;
@@ -41,13 +41,13 @@ struct tile_part {
         : is_part(block >= tiles.whole), index(max(0, block - tiles.whole)) {
         const int parts = is_part ? tiles.parts : 1, part = index % parts;
         at = grouped(is_part ? tiles.whole + index / parts : block, tiles.down, tiles.across);
-        const int each = all_steps / parts, longer = all_steps % parts;  // the first parts have a step more
+        const int each = all_steps / parts, longer = all_steps % parts;  // the first parts have one step more
         first_step = part * each + min(part, longer);
         steps = each + (part < longer ? 1 : 0);
     }
 };
 
-/// Adds up what the parts of tiles left, by a kernel that may be there before they are done.
+/// Adds up the sums of all parts, by a kernel that may begin before they are complete.
 void launch_add_up(const plan& plan, const arguments& arguments, const block_kernel& tile,
                    cudaStream_t stream);
 

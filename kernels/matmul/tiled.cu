@@ -1,10 +1,10 @@
-// tiled: a thread computes a 4 x 4 tile of C in registers, straight from global memory.
+// tiled: a thread computes a 4 x 4 tile of C in registers, directly from global memory.
 //
 //   a 32 x 8 block -> 32 x 128 of C;  thread (x, y) -> rows 4y .. 4y+3, columns x, x+32, x+64, x+96
 //
-// Eight loads now feed sixteen multiply-adds: each element of A is used four times from a register, each of B
-// four times. The columns of a thread are 32 apart so that a warp still reads whole cache lines. What limits
-// it: warps of a block fetch the same B again and again from L1. Any shape, any strides.
+// Eight loads now serve sixteen multiply-adds: a register uses each element of A four times, and each of B four times. The
+// columns of a thread are 32 apart, so that a warp still reads whole cache lines. What limits it: the warps of a block
+// read the same B from L1 again and again. Takes any shape and any strides.
 
 #include "kernels/device/launch.hpp"
 #include "kernels/matmul/element.cuh"

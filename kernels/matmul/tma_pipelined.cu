@@ -1,16 +1,16 @@
-// tma_pipelined: pipelined's arithmetic, on boxes that the tensor memory accelerator fetches.
+// tma_pipelined: the arithmetic of pipelined on boxes that the tensor memory accelerator loads.
 //
 //   a ring of three stages:  | empty -- load --> full -- transpose --> transposed -- multiply --> empty |
 //
-//   four warps load and transpose   a box of 32 x 32 of A and one of B each, rows of 128 bytes, swizzled
-//   four warps multiply             64 x 64 each, 4 x 8 lanes, each 16 x 8 elements of C
+//   four warps load and transpose   each a box of 32 x 32 of A and one of B, with swizzled rows of 128 bytes
+//   four warps multiply             each 64 x 64, with 4 x 8 lanes of 16 x 8 elements of C
 //
 // In pipelined every thread computes addresses and starts copies, and one barrier keeps all warps together. Here one
-// instruction copies a box, and the barriers of a ring take the place of the block's. Fragments of what lies along k would
-// conflict in the banks of registers (docs/notebook/matmul.md), so the warp that loads such a box transposes it in place, 4 x
-// 4 elements a thread at a time. Needs compute capability 9.0, and rows or columns of A and of B that are contiguous and begin
-// at multiples of 16 bytes, or a workspace for copies that do; with a workspace, tiles that fill no round are shared out along
-// k, as split_k's. What limits it: reads of fragments beside FFMAs, and one size of tile.
+// instruction copies a box, and a ring's barriers replace the block's. Fragments of operands along k would cause conflicts
+// of register banks (docs/notebook/matmul.md). So the warp that loads such a box transposes it in place, 4 x 4 elements a
+// thread at a time. Needs compute capability 9.0. Needs rows or columns of A and of B that are contiguous and 16-byte
+// aligned, or a workspace for such copies. With a workspace, tiles of a partial round are divided along k, as in split_k.
+// What limits it: reads of fragments beside FFMAs, and the single tile size.
 
 #include "kernels/device/launch.hpp"
 #include "kernels/device/pipeline.cuh"
@@ -38,8 +38,8 @@ struct tile {
     static constexpr int m = warps / warps_n * warp_m;
     static constexpr int n = warps_n * warp_n;
     static constexpr int k = swizzle_bytes / static_cast<int>(sizeof(float));
-    static constexpr int unrolled = 8;          ///< along k: more does not fit the instruction cache
-    static constexpr int turns = k / unrolled;  ///< of the loop, for a stage
+    static constexpr int unrolled = 8;          ///< along k; more would not fit the instruction cache
+    static constexpr int turns = k / unrolled;  ///< of the loop for one stage
     static constexpr int stages = 3;
     static constexpr int blocks_per_sm = 2;
     static constexpr int threads = 2 * warpgroup_threads;
@@ -54,7 +54,7 @@ constexpr int box_bytes = box_side * swizzle_bytes;
 constexpr int tile_bytes = tile::m / box_side * box_bytes;
 static_assert(tile::warps * box_side == tile::m, "a warp loads and transposes a box");
 
-/// A or B transposed: its rows lie along m (n).
+/// A, or B transposed. Its rows lie along m (or n).
 struct operand {
     CUtensorMap map;
     bool is_k_major;
@@ -67,16 +67,16 @@ struct shared_storage {
     ptx::mbarrier transposed[tile::stages];
 };
 
-/// By one thread.
+/// One thread starts the load of a box.
 __device__ void load(unsigned char* box, const operand& from, int position, int k, ptx::mbarrier* full) {
     ptx::load_box(box, from.map, from.is_k_major ? k : position, from.is_k_major ? position : k, 0, full);
 }
 
-/// By a warp, in place: a thread takes 4 x 4 elements at a time. Squares (i, i ^ s) of an s lie in different banks, and
-/// transposed they take one another's places.
+/// A warp transposes a box in place, and a thread takes 4 x 4 elements at a time. The squares (i, i ^ s) of one s lie in
+/// different banks, and transposition exchanges them among themselves.
 __device__ void transpose(unsigned char* box) {
     const int lane = static_cast<int>(threadIdx.x) % 32;
-    // Where the first of four rows lies; the others lie a constant further.
+    // The offset of the first of four rows; the others lie at constant distances.
     const auto offset_of = [](int four_rows, int column) {
         return four_rows * 4 * swizzle_bytes + (column ^ four_rows % 2 * 4) * 16;
     };
@@ -96,7 +96,7 @@ __device__ void transpose(unsigned char* box) {
     }
 }
 
-/// By four warps, each its boxes of A and of B: loads one step ahead of the one that it transposes.
+/// Each of four warps loads and transposes its boxes of A and of B. Loads are one step ahead of the transposition.
 __device__ void produce(const operand& a, const operand& b, shared_storage& shared, int row, int col,
                         int first_step, int steps) {
     const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
@@ -127,14 +127,14 @@ __device__ void produce(const operand& a, const operand& b, shared_storage& shar
     }
 }
 
-/// What a thread reads of A or B for a k: `count` elements, of its warp's `lanes` x `count` from `first` on. Of the swizzle it
-/// knows one part from the start, the other is a constant of the unrolled loop.
+/// Reads a thread's elements of A or B for one k: `count` of the `lanes` x `count` of its warp, from `first` on. One part
+/// of the swizzle is known from the start, and the other is a constant of the unrolled loop.
 template <int lanes, int count>
 class fragment_reader {
   public:
     __device__ fragment_reader(int first, int lane) : offset_(first / box_side * box_bytes + lane * 16) {}
 
-    /// `rows` are those of eight of k.
+    /// `rows` points to the rows of eight values of k.
     __device__ void read(float (&to)[count], const unsigned char* rows, int k) const {
 #pragma unroll
         for (int i = 0; i < count; i += 4) {
@@ -150,15 +150,15 @@ class fragment_reader {
     int offset_;
 };
 
-/// By a warpgroup. `left`: where the sums go of a part of a tile, else null.
+/// The work of the multiplying warpgroup. `left` is where it leaves sums of a part of a tile; null for whole tiles.
 __device__ void consume(const arguments& p, bool stores_packets, shared_storage& shared, int row, int col,
                         int steps, float* left) {
     const int warp = static_cast<int>(threadIdx.x) / 32 % tile::warps,
               lane = static_cast<int>(threadIdx.x) % 32;
     const int lane_m = lane_of_four(lane), lane_n = lane_of_eight(lane);
     const int warp_row = warp / tile::warps_n * tile::warp_m, warp_col = warp % tile::warps_n * tile::warp_n;
-    const fragment_reader<tile::lanes_m, tile::thread_m> of_a(warp_row, lane_m);
-    const fragment_reader<tile::lanes_n, tile::thread_n> of_b(warp_col, lane_n);
+    const fragment_reader<tile::lanes_m, tile::thread_m> a_reader(warp_row, lane_m);
+    const fragment_reader<tile::lanes_n, tile::thread_n> b_reader(warp_col, lane_n);
 
     float sums[tile::thread_m][tile::thread_n] = {};
     float as[2][tile::thread_m], bs[2][tile::thread_n];
@@ -169,8 +169,8 @@ __device__ void consume(const arguments& p, bool stores_packets, shared_storage&
         ptx::wait(&shared.transposed[at.stage], at.parity);
     };
     const auto read = [&](int k) {
-        of_a.read(as[k % 2], a_now, k);
-        of_b.read(bs[k % 2], b_now, k);
+        a_reader.read(as[k % 2], a_now, k);
+        b_reader.read(bs[k % 2], b_now, k);
     };
     wait_for_stage();
     read(0);
@@ -192,7 +192,7 @@ __device__ void consume(const arguments& p, bool stores_packets, shared_storage&
                     if (done < all_turns) wait_for_stage();
                 }
             }
-            read((k + 1) % tile::unrolled);  // behind the last step for nothing
+            read((k + 1) % tile::unrolled);  // after the last step it is not needed
             multiply(sums, as[k % 2], bs[k % 2]);
         }
     }
@@ -204,8 +204,8 @@ __device__ void consume(const arguments& p, bool stores_packets, shared_storage&
         return store_fragment(
             p, sums, [&](int i) { return row + down_of(i); }, [&](int j) { return col + across_of(j); },
             stores_packets);
-        // That sums may go out `swapped` also decides which registers they get all the while: those of even columns odd ones, the
-        // opposite of B's. Without it the registers of many FFMAs conflict (docs/notebook/matmul.md).
+        // That sums may be stored `swapped` also decides their registers before: even columns get odd ones, unlike B's. Without
+        // it, registers of many FFMAs would conflict (docs/notebook/matmul.md).
 #pragma unroll
     for (int i = 0; i < tile::thread_m; ++i)
 #pragma unroll

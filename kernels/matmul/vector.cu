@@ -1,14 +1,14 @@
-// vector: C is one column, or turned around one row, and the product is a read of the matrix.
+// vector: C is one column, or transposed one row, and the product is a read of the matrix.
 //
-//   rows lie along k:     | 0 .. 7 | 8 .. 15 | ...  a warp or a block a row, or several blocks; a thread a packet of 16 bytes
-//   columns along m:      a thread a packet of rows, the warps of a block and several blocks every n-th column
-//   rows of few elements: a few lanes a row, an element each
+//   rows lie along k:     | 0 .. 7 | 8 .. 15 | ...  a row has a warp, a block or several; a thread has 16-byte packets
+//   columns along m:      a thread has a packet of rows; the warps of a block, and several blocks, divide the columns
+//   rows of few elements: a row has a few lanes, one for each element
 //
-// An element of A is multiplied once, so nothing but the bytes counts. All packets begin at multiples of 16 bytes, wherever a
-// row does: its first and last are read element by element, and x is in shared memory, where an element more or less of
-// it costs nothing. There the elements of a packet lie apart, so that lanes read neighbours. Each thread has four packets
-// under way. Sums meet in a warp, in the block and, where few rows leave multiprocessors idle, in the workspace or without
-// one in a cluster. Any strides; A that lies neither way is read by elements. What limits it: memory.
+// Each element of A is multiplied once, so only the bytes matter. All packets begin at multiples of 16 bytes, wherever a
+// row begins; its first and last elements are read singly. The vector x is in shared memory, where a shift by elements
+// costs nothing. There the elements of a packet lie apart, so that lanes read neighbours. Each thread has four packets in
+// flight. Sums are combined in a warp and in a block. If rows are few, several blocks combine sums in the workspace or,
+// without one, in a cluster. Takes any strides; A may be read by elements. What limits it: memory.
 
 #include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/sync.cuh"
@@ -25,8 +25,8 @@ constexpr int warp = 32;
 constexpr int threads = vector_threads;
 constexpr int ahead = vector_packets;  ///< packets that a thread reads before it needs them
 
-/// Elements of x as floats, of so many packets of a row and one behind them, where rows begin before a multiple of 16 bytes.
-/// Those of a packet lie apart, so that lanes with neighbouring packets read neighbours wherever these begin.
+/// Elements of x as floats, for the packets of a row and one more, as rows may begin between multiples of 16 bytes. The
+/// elements of a packet lie apart, so that lanes with neighbouring packets read neighbours, wherever these begin.
 template <class In>
 struct staged_x {
     static constexpr int width = packet_width<In>;
@@ -34,7 +34,7 @@ struct staged_x {
     static constexpr int pitch = packets + 1;
     float elements[width][pitch];
 
-    /// Calls function(i, place) for the elements from q * width + head on; head is less than the width.
+    /// Calls function(i, place) for the elements from q * width + head on, where head is less than the width.
     template <class Function>
     __device__ void for_each(int q, int head, Function function) {
         float* const here = &elements[0][0] + head * pitch + q;
@@ -43,7 +43,7 @@ struct staged_x {
         for (int i = 0; i < width; ++i) function(i, (head + i < width ? here : next)[i * pitch]);
     }
 
-    /// By all threads: the `count` packets from packet `begin` on.
+    /// All threads load the `count` packets from packet `begin` on.
     __device__ void load(const line<In>& x, std::int64_t begin, int count) {
         const int thread = static_cast<int>(threadIdx.x), size = count * width;
         const std::int64_t first = begin * width;
@@ -77,14 +77,14 @@ struct staged_x {
     }
 };
 
-/// The sum over `lanes` lanes, each `apart` from the next.
+/// The sum over `lanes` lanes that are `apart` apart.
 __device__ float add_up_lanes(float sum, int lanes, int apart = 1) {
     for (int offset = lanes / 2 * apart; offset >= apart; offset /= 2)
         sum += __shfl_xor_sync(~0u, sum, offset);
     return sum;
 }
 
-/// `rows` rows a thread, and the more packets of each.
+/// A thread has `rows` rows; the fewer rows, the more packets of each.
 template <int rows, class In, class Out>
 __global__ void __launch_bounds__(threads, vector_blocks_per_sm)
     vector_by_rows(const __grid_constant__ product<In, Out> p, const __grid_constant__ vector_split s) {
@@ -113,14 +113,14 @@ __global__ void __launch_bounds__(threads, vector_blocks_per_sm)
             return line<In>(matrix_of(p) + row_of(r) * p.a.row_stride, row_of(r) < p.c.rows ? k : 0,
                             p.a.col_stride);
         };
-        // The first elements outside of packets come beside these.
-        float sums[rows] = {}, of_a[rows] = {}, of_x[rows] = {};
+        // The first elements outside of packets are loaded together with the packets.
+        float sums[rows] = {}, a_at[rows] = {}, x_at[rows] = {};
         const int first_other = s.part() * s.lanes + lane;
 #pragma unroll
         for (int r = 0; r < rows; ++r)
             if (const line<In> a = line_of(r); first_other < a.others()) {
-                of_a[r] = a[a.other(first_other)];
-                of_x[r] = x[a.other(first_other)];
+                a_at[r] = a[a.other(first_other)];
+                x_at[r] = x[a.other(first_other)];
             }
         for (std::int64_t begin = first; begin < last; begin += staged.packets) {
             const auto count = static_cast<int>(::min(std::int64_t{staged.packets}, last - begin));
@@ -140,10 +140,10 @@ __global__ void __launch_bounds__(threads, vector_blocks_per_sm)
                 for_each_packet([&](const line<In>& a, int r, int u, int q) {
                     now[r][u] = packet<In>::read(a.from_packet(begin) + q * width);
                 });
-                if (rows == 1 && batch == 0) stage(begin, count);  // A is under way in the meantime
+                if (rows == 1 && batch == 0) stage(begin, count);  // A is in flight meanwhile
                 for_each_packet([&](const line<In>& a, int r, int u, int q) {
                     staged.for_each(q, a.head,
-                                    [&](int i, float of_x) { sums[r] = fmaf(now[r][u][i], of_x, sums[r]); });
+                                    [&](int i, float x_at) { sums[r] = fmaf(now[r][u][i], x_at, sums[r]); });
                 });
             }
         }
@@ -152,13 +152,13 @@ __global__ void __launch_bounds__(threads, vector_blocks_per_sm)
             const line<In> a = line_of(r);
             const std::int64_t others = a.others();
             const int step = s.parts * s.lanes;
-            sums[r] = fmaf(of_a[r], of_x[r], sums[r]);
+            sums[r] = fmaf(a_at[r], x_at[r], sums[r]);
 #pragma unroll 1
             for (std::int64_t i = std::int64_t{first_other} + step; i < others; i += step)
                 sums[r] = fmaf(a[a.other(i)], x[a.other(i)], sums[r]);
             sums[r] = add_up_lanes(sums[r], ::min(s.lanes, warp));
         }
-        if (s.lanes > warp) {  // of one row
+        if (s.lanes > warp) {  // several warps have one row
             const int warps_of_row = s.lanes / warp;
             totals[thread / warp] = sums[0];
             ptx::sync_threads();
@@ -168,7 +168,7 @@ __global__ void __launch_bounds__(threads, vector_blocks_per_sm)
             sums[0] = sum;
         }
         if (s.parts > 1) {
-            totals[0] = sums[0];  // which all threads have
+            totals[0] = sums[0];  // the same in all threads
             if (!add_up_parts<threads>(s, totals, 1)) return;
             sums[0] = totals[0];
         }
@@ -178,7 +178,7 @@ __global__ void __launch_bounds__(threads, vector_blocks_per_sm)
     }
 }
 
-/// `has_packets`: columns begin at the same distance from multiples of 16 bytes. Else a thread's rows lie apart.
+/// `has_packets`: all columns begin at the same distance from multiples of 16 bytes. Otherwise a thread's rows lie apart.
 template <bool has_packets, class In, class Out>
 __global__ void __launch_bounds__(threads, vector_blocks_per_sm)
     vector_by_columns(const __grid_constant__ product<In, Out> p, const __grid_constant__ vector_split s) {
@@ -194,13 +194,13 @@ __global__ void __launch_bounds__(threads, vector_blocks_per_sm)
     float sums[width] = {};
     for (std::int64_t k = s.part() * s.share + thread / s.lanes; k < last; k += ahead * columns_at_once) {
         packet<In> now[ahead];
-        float of_x[ahead];
+        float x_at[ahead];
 #pragma unroll
         for (int u = 0; u < ahead; ++u) {
             const std::int64_t at = k + u * columns_at_once;
             if (at >= last) break;
             const In* const from = a + at * p.a.col_stride + row;
-            of_x[u] = static_cast<float>(x[at * p.b.row_stride]);
+            x_at[u] = static_cast<float>(x[at * p.b.row_stride]);
             if (has_packets && is_whole) {
                 now[u] = packet<In>::read(from);
             } else {
@@ -215,11 +215,11 @@ __global__ void __launch_bounds__(threads, vector_blocks_per_sm)
         for (int u = 0; u < ahead; ++u) {
             if (k + u * columns_at_once >= last) break;
 #pragma unroll
-            for (int i = 0; i < width; ++i) sums[i] = fmaf(now[u][i], of_x[u], sums[i]);
+            for (int i = 0; i < width; ++i) sums[i] = fmaf(now[u][i], x_at[u], sums[i]);
         }
     }
 
-    // add up: lanes of a warp with the same rows, then warps
+    // add up; first lanes of a warp with the same rows, then warps
     const int lanes_of_warp = ::min(s.lanes, warp), lanes_of_group = ::max(s.lanes, warp);
 #pragma unroll
     for (int i = 0; i < width; ++i) {
@@ -238,7 +238,7 @@ __global__ void __launch_bounds__(threads, vector_blocks_per_sm)
         if (first_row + i >= 0) store_sum(p, first_row + i, totals[i]);
 }
 
-/// A row has at most as many elements as a warp has lanes.
+/// For rows with at most as many elements as a warp has lanes.
 template <class In, class Out>
 __global__ void __launch_bounds__(threads)
     vector_by_elements(const __grid_constant__ product<In, Out> p, int lanes) {

@@ -10,14 +10,14 @@
 #include <cstdint>
 #include <type_traits>
 
-/// What the kernels of the rung `vector` share: y (m) = A (m x k) x (k).
+/// Common parts of the kernels of the rung `vector`: y (m) = A (m x k) x (k).
 namespace heddle::kernels::matmul {
 
-/// Elements of a packet, 16 bytes.
+/// The elements of a packet of 16 bytes.
 template <class T>
 inline constexpr int packet_width = max_vector_bytes / static_cast<int>(sizeof(T));
 
-/// Elements as they were read, two of 16 bits in a register: arrays of these would take one each.
+/// Elements as they were read, with two of 16 bits in a register; an array of these would take a register for each.
 template <class T>
 struct packet {
     unsigned words[max_vector_bytes / sizeof(unsigned)];
@@ -32,7 +32,7 @@ struct packet {
         if constexpr (std::is_same_v<T, half>) return __half2float(__ushort_as_half(bits));
         return __bfloat162float(__ushort_as_bfloat16(bits));
     }
-    /// Element i of a packet of zeros.
+    /// Sets element i of a packet that is still zero there.
     __device__ void set(int i, const T& element) {
         if constexpr (sizeof(T) == sizeof(unsigned))
             words[i] = reinterpret_cast<const unsigned&>(element);
@@ -41,14 +41,14 @@ struct packet {
     }
 };
 
-/// Elements by which the address is past a multiple of 16 bytes.
+/// The number of elements by which the address lies after a multiple of 16 bytes.
 template <class T>
 __device__ int phase_of(const T* data) {
     return static_cast<int>(reinterpret_cast<std::uintptr_t>(data) % max_vector_bytes / sizeof(T));
 }
 
-/// A row of A, or x: packets that begin at multiples of 16 bytes, and the elements before and behind them. Where neighbours are
-/// not side by side there are no packets.
+/// A row of A, or x: packets that begin at multiples of 16 bytes, and the elements before and after them. If neighbours lie
+/// apart in memory, there are no packets.
 template <class T>
 struct line {
     static constexpr int width = packet_width<T>;
@@ -68,27 +68,27 @@ struct line {
     }
 
     __device__ const T* from_packet(std::int64_t q) const { return data + head + q * width; }
-    /// Elements that are in no packet, and the place of each.
+    /// The number of elements outside of packets, and the place of each.
     __device__ std::int64_t others() const { return size - packets * width; }
     __device__ std::int64_t other(std::int64_t i) const { return i < head ? i : i + packets * width; }
     __device__ float operator[](std::int64_t i) const { return static_cast<float>(data[i * step]); }
 };
 
-/// How a product is shared out.
+/// How a product is divided among blocks and threads.
 struct vector_split {
-    int lanes;           ///< threads along a row, or beside one another along a column; a power of two
-    int parts;           ///< blocks that share a row along k, neighbours in the grid, and
-    std::int64_t share;  ///< packets, or columns, of each
-    float* sums;         ///< that they leave for one another; null: they are a cluster
+    int lanes;           ///< threads along a row, or side by side along a column; a power of two
+    int parts;           ///< blocks that share a row along k, neighbours in the grid
+    std::int64_t share;  ///< packets, or columns, of each of these blocks
+    float* sums;         ///< that they leave for one another; null if they are a cluster
     unsigned* tickets;   ///< zero between calls
 
     __device__ int part() const { return static_cast<int>(blockIdx.x % static_cast<unsigned>(parts)); }
-    /// Its number among the `tiles()` of C.
+    /// The number of the block's tile among the `tiles()` of C.
     __device__ std::int64_t tile() const { return blockIdx.x / static_cast<unsigned>(parts); }
     __device__ std::int64_t tiles() const { return gridDim.x / static_cast<unsigned>(parts); }
 };
 
-/// As store() of element.cuh, of the block's matrix of the batch.
+/// Stores an element as store() of element.cuh does, for the block's matrix of the batch.
 template <class In, class Out>
 __device__ void store_sum(const product<In, Out>& p, std::int64_t row, float sum) {
     if (row >= p.c.rows) return;
@@ -97,7 +97,7 @@ __device__ void store_sum(const product<In, Out>& p, std::int64_t row, float sum
     if (!p.epilogue.is_identity) result = applied(p.epilogue, result, row, 0);
     c = static_cast<Out>(result);
 }
-/// What it reads of A and x.
+/// The block's A and x.
 template <class In, class Out>
 __device__ const In* matrix_of(const product<In, Out>& p) {
     return p.a.data + blockIdx.z * p.batch.a;
@@ -107,16 +107,16 @@ __device__ const In* vector_of(const product<In, Out>& p) {
     return p.b.data + blockIdx.z * p.batch.b;
 }
 
-/// By all threads: sums[i] of i < `count`, a power of two up to their number, becomes the sum over the parts of a tile, in one
-/// order, whoever adds. Returns whether this is the block that then has it. Every block has room for `parts` times `count` sums
-/// where they are a cluster, else for as many as threads.
+/// All threads call this. It adds up the parts of a tile: sums[i] becomes the total for i < `count`, always in the same
+/// order. `count` is a power of two up to the number of threads. Returns whether this block then has the totals. Each block
+/// has room for parts * count sums in a cluster, else for as many as threads.
 template <int threads>
 __device__ bool add_up_parts(const vector_split& s, float* sums, int count) {
     const int thread = static_cast<int>(threadIdx.x), part = s.part();
     if (s.sums == nullptr) {
         ptx::sync_threads();
         const float own = thread < count ? sums[thread] : 0;
-        ptx::cluster_arrive();  // once all have come here they run, and have read their own
+        ptx::cluster_arrive();  // afterwards all blocks run, and have read their own sums
         ptx::cluster_wait();
         if (thread < count) ptx::store_cluster(sums + part * count + thread, 0, own);
         ptx::cluster_arrive();
@@ -134,7 +134,7 @@ __device__ bool add_up_parts(const vector_split& s, float* sums, int count) {
         const partials_left all_left = leave([&] {
             if (thread < count) left[part * count + thread] = sums[thread];
             if (thread < count && count > 1)
-                ptx::fence_device();  // the ticket publishes what its own thread wrote
+                ptx::fence_device();  // the ticket publishes only writes of its own thread
         });
         ptx::sync_threads();
         if (!is_last_block(s.tickets + tile, static_cast<unsigned>(s.parts - 1), all_left)) return false;

@@ -4,10 +4,10 @@
 //   consumer 0        | rows  0 ..  63 of stage 0 | of stage 1 | ...
 //   consumer 1        | rows 64 .. 127 of stage 0 | of stage 1 | ...
 //
-// In wgmma_tma loading and multiplying take turns. Here a ring of four stages lies between them: barriers of bytes tell the
-// consumers that a stage is full, barriers of arrivals tell the producer that it is empty. 128 sums a thread need more
-// registers than an equal share, so the producer gives its own away. A block has one tile of 128 x 256. What limits it: each
-// tile begins with an empty ring and ends with stores.
+// In wgmma_tma loading and multiplying alternate. Here a ring of four stages decouples them. Barriers of bytes tell the
+// consumers that a stage is full, and barriers of arrivals tell the producer that it is empty. 128 sums per thread need
+// more registers than an equal share, so the producer gives away its own. A block has one tile of 128 x 256. What limits
+// it: each tile begins with an empty ring and ends with stores.
 
 #include "kernels/device/launch.hpp"
 #include "kernels/device/pipeline.cuh"

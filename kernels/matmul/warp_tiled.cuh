@@ -1,14 +1,15 @@
-// warp_tiled: a warp has a tile too, as square as it goes, and a thread's elements lie in quads of it.
+// warp_tiled: a warp also has a tile, as square as possible, and a thread's elements lie in 4 x 4 quads of it.
 //
 //   block: 128 x 128 of C, 4 x 2 warps          warp: 32 x 64, 4 x 8 lanes          thread: 8 x 8
-//   A tile, stored transposed: 8 (k) x 128 (m)      | quads of 4 x 4 of all lanes | once more to the right |
-//   B tile: 8 (k) x 128 (n)                         | once more below             | and both               |
+//   A tile, stored transposed: 8 (k) x 128 (m)      | quads of 4 x 4 of all lanes | the same to the right |
+//   B tile: 8 (k) x 128 (n)                         | the same below              | and both              |
 //
-// A warp of register_tiled computes 16 x 128. For each k it reads 144 elements for 2048 multiply-adds, in 16 passes of shared
-// memory, which take as long as the multiply-adds. A warp of 32 x 64 reads 96, in quads of 16 bytes: 8 passes. Global memory
-// is read 16 bytes at a time too, into registers, before the arithmetic that hides it. Two buffers leave one barrier a step.
-// At edges, at odd addresses and where neither dimension is contiguous, elements are read one by one. Any shape, any strides.
-// What limits it: the 8 passes for each 64 products, the way of the next tiles through registers, and a barrier every 8 of k.
+// A warp of register_tiled computes 16 x 128. For each k it reads 144 elements for 2048 multiply-adds. That takes 16
+// passes of shared memory, as long as the multiply-adds. A warp of 32 x 64 reads 96 elements in 8 passes of 16 bytes each.
+// Global memory too is read by 16 bytes, into registers, before the arithmetic that hides it. Two buffers leave one
+// barrier per step. At edges, unaligned addresses, and if neither dimension is contiguous, elements are read singly. Takes
+// any shape and strides. What limits it: 8 passes per 64 products, tiles that pass through registers, a barrier every 8 of
+// k.
 
 #pragma once
 
@@ -41,15 +42,15 @@ struct tile {
     static_assert(m * k == threads * 4, "a thread loads four elements of each");
 };
 
-using slab = float[tile::k][tile::m + 4];  // the gap keeps transposed stores off one bank
+using slab = float[tile::k][tile::m + 4];  // the gap spreads transposed stores over the banks
 
-/// A, or B transposed: its rows lie along m (n).
+/// A, or B transposed. Its rows lie along m (or n).
 struct operand {
     matrix_view<const float> view;
-    bool has_packets;  ///< four neighbours may be read at once
+    bool has_packets;  ///< whether four neighbours may be read at once
 };
 
-/// A thread's share of one tile after the other along k: four neighbours along k, or along m (n).
+/// A thread's share of consecutive tiles along k: four neighbours along k, or along m (or n).
 template <bool k_major>
 class share {
   public:
@@ -58,7 +59,7 @@ class share {
           rows_left_(static_cast<int>(
               ::max(std::int64_t{0}, ::min(std::int64_t{4}, in.view.rows - first - row())))) {}
 
-    /// Loads its part of the next tile, of which k_left are inside.
+    /// Loads its part of the next tile, of which k_left rows lie inside.
     __device__ void load(const operand& in, std::int64_t k_left) {
         const int inside = static_cast<int>(::min(k_left, std::int64_t{tile::k})) - col();
         const int count = k_major ? (rows_left_ > 0 ? inside : 0) : (inside > 0 ? rows_left_ : 0);
@@ -95,7 +96,7 @@ class share {
     packet elements_;
 };
 
-/// A is m x k, B is n x k.
+/// A is m x k, and B is n x k.
 template <bool a_k_major, bool b_k_major, class Activation>
 __global__ void __launch_bounds__(tile::threads, tile::blocks_per_sm)
     warp_tiled(product<float, float, Activation> p, operand a, operand b, bool stores_packets) {
@@ -112,34 +113,34 @@ __global__ void __launch_bounds__(tile::threads, tile::blocks_per_sm)
     float sums[tile::thread_m][tile::thread_n] = {};
     a.view.data = p.a.data;
     b.view.data = p.b.data;
-    share<a_k_major> of_a(a, row);
-    share<b_k_major> of_b(b, col);
+    share<a_k_major> a_share(a, row);
+    share<b_k_major> b_share(b, col);
     std::int64_t k_left = p.a.cols;
-    of_a.load(a, k_left);
-    of_b.load(b, k_left);
-    of_a.store(as[0]);
-    of_b.store(bs[0]);
+    a_share.load(a, k_left);
+    b_share.load(b, k_left);
+    a_share.store(as[0]);
+    b_share.store(bs[0]);
     ptx::sync_threads();
     for (int now = 0; k_left > 0; now ^= 1) {
         // load
         k_left -= tile::k;
         if (k_left > 0) {
-            of_a.load(a, k_left);
-            of_b.load(b, k_left);
+            a_share.load(a, k_left);
+            b_share.load(b, k_left);
         }
 
         // compute
 #pragma unroll 2
         for (int kk = 0; kk < tile::k; ++kk) {
-            float of_row[tile::thread_m], of_col[tile::thread_n];
-            load_fragment<tile::lanes_m>(of_row, &as[now][kk][warp_row], lane_m);
-            load_fragment<tile::lanes_n>(of_col, &bs[now][kk][warp_col], lane_n);
-            multiply(sums, of_row, of_col);
+            float row_values[tile::thread_m], col_values[tile::thread_n];
+            load_fragment<tile::lanes_m>(row_values, &as[now][kk][warp_row], lane_m);
+            load_fragment<tile::lanes_n>(col_values, &bs[now][kk][warp_col], lane_n);
+            multiply(sums, row_values, col_values);
         }
 
         if (k_left > 0) {
-            of_a.store(as[now ^ 1]);
-            of_b.store(bs[now ^ 1]);
+            a_share.store(as[now ^ 1]);
+            b_share.store(bs[now ^ 1]);
         }
         ptx::sync_threads();
     }

@@ -17,7 +17,7 @@
 #include <limits>
 #include <type_traits>
 
-/// What the rungs share that multiply with wgmma: schedules and maps for the launch, and what becomes of sums in registers.
+/// Common parts of the rungs that multiply with wgmma: schedules and maps for the launch, and stores of sums in registers.
 namespace heddle::kernels::matmul {
 
 using frame::activate_elements, frame::activated, frame::chunk_cols, frame::chunk_sums, frame::col_of_thread,
@@ -25,19 +25,19 @@ using frame::activate_elements, frame::activated, frame::chunk_cols, frame::chun
     frame::with_activation;
 
 inline frame::tile_schedule schedule_of(const plan& plan) {
-    constexpr int group = 8;  // rows of tiles: 16 x 8 tiles of 128 x 256 that run together are 2048 x 2048
+    constexpr int group = 8;  // rows of tiles; 16 x 8 concurrent tiles of 128 x 256 are 2048 x 2048
     const auto narrow = [](std::int64_t n) { return static_cast<int>(n); };
     return {narrow(plan.batches), narrow(plan.down),  narrow(plan.across), group,         narrow(plan.steps),
             plan.workers,         narrow(plan.whole), plan.streams,        plan.low_last, plan.narrow_last};
 }
 
-/// Where there are no tickets, no tile is shared.
+/// The memory for shared sums. Without tickets no tile is shared.
 inline frame::shared_sums shared_sums_in(const product_workspace& workspace) {
     if (workspace.tickets == nullptr) return {};
     return {reinterpret_cast<float*>(workspace.scratch), workspace.tickets};
 }
 
-/// The map of a matrix of which has_tensor_rows() holds, or of a batch; where the stride is 0, one matrix serves all.
+/// The map of a matrix that satisfies has_tensor_rows(), or of a batch. If the stride is 0, one matrix serves all.
 template <class T>
 CUtensorMap make_tensor_map(const matrix_view<T>& m, int box_rows, int box_cols, std::int64_t batches = 1,
                             std::int64_t batch_stride = 0,
@@ -65,7 +65,7 @@ tensor_product<Out, Activation> make_product(const product<In, Out, Activation>&
             .epilogue = p.epilogue};
 }
 
-/// The maps of A and B, for a warpgroup_tile of m and one of n. `b_parts` blocks load a part of each tile of B.
+/// Adds the maps of A and B, for a warpgroup_tile of m and one of n. `b_parts` blocks each load a part of a tile of B.
 template <class In, class Out, class Activation>
 void add_operand_maps(tensor_product<Out, Activation>& to, const product<In, Out, Activation>& p, int m,
                       int n, int b_parts = 1, CUtensorMapDataType type = tensor_map_type<In>) {
@@ -77,19 +77,19 @@ void add_operand_maps(tensor_product<Out, Activation>& to, const product<In, Out
                            s.count, s.b, type);
 }
 
-/// The map of C, where it can be stored by boxes of `box_cols` columns.
+/// Adds the map of C if it can be stored by boxes of `box_cols` columns.
 template <class In, class Out, class Activation>
 void add_c_map(tensor_product<Out, Activation>& to, const product<In, Out, Activation>& p, int box_cols) {
     const batch_strides& s = p.batch;
     const bool steps_whole = s.c * std::int64_t{sizeof(Out)} % tensor_alignment == 0;
     if (!has_tensor_rows(p.c) || !steps_whole) return;
     to.c = make_tensor_map(p.c, warpgroup_m, box_cols, s.count, s.c);
-    // Stores are of 16 bytes, also where the matrix ends within them.
+    // Stores have 16 bytes, and may reach past the end of the matrix.
     const bool ends_whole = p.c.cols * std::int64_t{sizeof(Out)} % tensor_alignment == 0;
     to.c_map_cols = ends_whole ? std::numeric_limits<int>::max() : static_cast<int>(p.c.cols);
 }
 
-/// C of a product that is not empty, and what becomes of the sums.
+/// C of a product that is not empty, and the operations on its sums.
 template <class Out, class Activation = matmul_activation>
 struct result {
     Out* data = nullptr;
@@ -114,7 +114,7 @@ __device__ result<Out, Activation> result_of(const tensor_product<Out, Activatio
             p.epilogue};
 }
 
-/// Asks the second-level cache for what a thread's sums are added to. The loads come later, each behind the stores before it.
+/// Prefetches into L2 the old C of a thread's sums. The loads come later, each behind the stores before it.
 template <int n, class Out>
 __device__ void prefetch_c(const result<Out>& c, int row, int col) {
     for (int r = row; r <= row + 8 && r < c.rows; r += 8)
@@ -166,7 +166,7 @@ __device__ void store(const result<Out>& c, int row, int col, const float (&sums
     }
 }
 
-/// The same with an epilogue. One copy of the epilogue's code serves all pairs, one after another: there are no registers for
+/// The same with an epilogue. Its code exists once and handles all pairs one after another: there are no registers for
 /// more.
 template <int n, class Out>
 __device__ void finish(const result<Out>& c, int row, int col, const float (&sums)[n / 2]) {
@@ -197,7 +197,7 @@ __device__ void finish(const result<Out>& c, int row, int col, const float (&sum
     }
 }
 
-/// Either, as the product has an epilogue or none.
+/// Stores with or without an epilogue, as the product has one or not.
 template <int n, class Out>
 __device__ void store_or_finish(const result<Out>& c, int row, int col, const float (&sums)[n / 2]) {
     if (c.epilogue.is_identity)
@@ -206,8 +206,8 @@ __device__ void store_or_finish(const result<Out>& c, int row, int col, const fl
         finish<n>(c, row, col, sums);
 }
 
-/// Stores a warpgroup's sums, of rows and columns from (row, col) on, from its registers: four lanes have eight
-/// neighbours of a row, eight lanes have neighbours of a column.
+/// Stores a warpgroup's sums from its registers to C, from (row, col) on. Four lanes have eight neighbours of a row, and
+/// eight lanes have neighbours of a column.
 template <int n, class Out>
 __device__ void store_from_registers(const tensor_product<Out>& p, int row, int col,
                                      const float (&sums)[n / 2]) {

@@ -1,11 +1,11 @@
-// wgmma_tma: a warpgroup multiplies straight from shared memory, which one thread has filled.
+// wgmma_tma: a warpgroup multiplies directly from shared memory, which one thread fills.
 //
 //   | load 128 x 64 of A, 64 x 128 of B | multiply 128 x 128 x 64 | load | multiply ...
 //
-// mma_sync spends most of its instructions on moving fragments: addresses, copies, ldmatrix. Here one instruction of the
-// tensor memory accelerator copies a box of the matrix, swizzled. One wgmma multiplies 64 x 128 x 16: it reads both operands
-// from shared memory, and only the sums are in registers. What limits it: loading and multiplying still take turns, and only
-// the other blocks of the multiprocessor, up to three, fill the gaps.
+// mma_sync spends most instructions on moving fragments: addresses, copies, ldmatrix. Here one instruction of the tensor
+// memory accelerator copies a swizzled box of the matrix. One wgmma multiplies 64 x 128 x 16: it reads both operands from
+// shared memory, and only the sums are in registers. What limits it: loading and multiplying still alternate, and only up
+// to three other blocks of the multiprocessor fill the gaps.
 
 #include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/sync.cuh"
@@ -77,7 +77,7 @@ __global__ void __launch_bounds__(warpgroup_threads)
     });
 
 #pragma unroll
-    for (auto& of_part : sums) ptx::wgmma_results(of_part);
+    for (auto& part_sums : sums) ptx::wgmma_results(part_sums);
 
         // store
 #pragma unroll

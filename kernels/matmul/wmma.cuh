@@ -1,10 +1,10 @@
-// wmma: the tensor cores through C++ (nvcuda::wmma), from tiles in shared memory.
+// wmma: uses the tensor cores through C++ (nvcuda::wmma), on tiles in shared memory.
 //
-//   64 x 64 of C a block, 32 x 32 a warp: 2 x 2 fragments of 16 x 16; k by 32
+//   a block has 64 x 64 of C, a warp 32 x 32: 2 x 2 fragments of 16 x 16; k by 32
 //
-// A tensor core multiplies 16 x 16 x 16 for a warp where an FFMA multiplies one pair for a thread. What a fragment's
-// registers hold is the compiler's business: whole tiles are loaded and stored, so alpha, beta and ragged edges need a
-// pass through shared memory. Elements are fetched one by one, which any shape, stride and alignment allows.
+// A tensor core multiplies 16 x 16 x 16 for a warp, where an FFMA multiplies one pair for a thread. The compiler decides
+// what the registers of a fragment hold, so only whole tiles are loaded and stored. So alpha, beta and ragged edges need a
+// pass through shared memory. Elements are loaded one by one, so any shape, stride and alignment is possible.
 
 #pragma once
 
@@ -27,7 +27,7 @@ struct wmma_tile {
     static constexpr int warp = 32;  ///< rows and columns of C
     static constexpr int warps_n = n / warp;
     static constexpr int threads = m / warp * warps_n * 32;
-    static constexpr int padding = 8;  ///< elements: rows below one another begin in different banks
+    static constexpr int padding = 8;  ///< elements; rows below one another begin in different banks
 };
 
 template <class In>
@@ -41,7 +41,7 @@ struct wmma_storage {
     };
 };
 
-/// rows x cols of `in` from (row, col) on; zeros outside. Neighbouring threads take neighbouring addresses.
+/// Loads rows x cols of `in` from (row, col) on, with zeros outside. Neighbouring threads take neighbouring addresses.
 template <int rows, int cols, class T>
 __device__ void load_wmma_tile(T* tile_row, int stride, const matrix_view<const T>& in, std::int64_t row,
                                std::int64_t col) {

@@ -4,7 +4,7 @@
 
 namespace heddle::kernels::conv {
 
-/// Other cards are not measured: their kernels cost as on an H200 beside one another.
+/// Other cards are not measured. The costs of an H200 still compare their kernels.
 const costs& costs_of(const device_traits&) {
     return h200;
 }

@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
-/// How a rung goes through its tiles whose threads copy windows. Pure.
+/// The plan of a rung whose threads copy windows, tile by tile. Pure.
 namespace heddle::kernels::conv {
 
 template <const auto& kernels>

@@ -8,35 +8,35 @@
 #include <algorithm>
 #include <cstdint>
 
-/// How `depthwise` shares out a problem. Pure.
+/// How `depthwise` divides a problem. Pure.
 namespace heddle::kernels::conv {
 
 inline constexpr std::int64_t depthwise_most_taps = 81;
 inline constexpr std::int64_t depthwise_threads = 256;
-/// More share the strips more evenly, fewer stage fewer filters.
+/// More blocks share the strips more evenly, and fewer blocks load fewer filters.
 inline constexpr std::int64_t depthwise_blocks_per_sm = 4;
-inline constexpr std::int64_t depthwise_most_lanes = 40;     ///< of a block, along channels
-inline constexpr std::int64_t depthwise_epilogue_lines = 2;  ///< of channels, beside those of taps
+inline constexpr std::int64_t depthwise_most_lanes = 40;     ///< along channels, of a block
+inline constexpr std::int64_t depthwise_epilogue_lines = 2;  ///< of channels, for scale and bias
 
-/// What kernels of `depthwise` are compiled for.
+/// The parameters that kernels of `depthwise` are compiled for.
 struct depthwise_kernel {
     int packet = 1;  ///< neighbouring channels of a thread
-    int side = 1;    ///< of the filter; 1: any filter
-    int step = 1;    ///< from one window to the next; where side is 1: any
+    int side = 1;    ///< of the filter; 1 stands for any filter
+    int step = 1;    ///< from one window to the next; any if side is 1
 };
 
-/// Outputs of a thread, side by side: many share its pixels, as many as registers have room for.
+/// Neighbouring outputs of a thread. They share its pixels, so there are as many as registers allow.
 constexpr int depthwise_outputs(const depthwise_kernel& kernel) {
     const bool has_room = kernel.side == 3 || (kernel.side == 5 && kernel.packet == 1);
     return has_room && kernel.step == 1 ? 8 : 4;
 }
 
-/// From the first element of an image to behind its last.
+/// The elements from the first of an image to its last.
 constexpr std::int64_t image_elements(const tensor_layout& t) {
     return (t.height - 1) * t.row_stride + (t.width - 1) * t.col_stride + t.channels;
 }
 
-/// Images whose places fit 32 bits; 0 where those of one do not. A tensor without pixels has no places.
+/// The images whose offsets fit 32 bits; 0 if those of one image do not. A tensor without pixels has no offsets.
 constexpr std::int64_t images_of_32_bits(const tensor_layout& t) {
     constexpr std::int64_t most = std::int64_t{1} << 32, most_images = 1 << 30;
     if (t.count == 0 || t.height == 0 || t.width == 0) return most_images;
@@ -45,7 +45,7 @@ constexpr std::int64_t images_of_32_bits(const tensor_layout& t) {
     return std::min((most - image_elements(t)) / t.image_stride + 1, most_images);
 }
 
-/// Extents and padding that ints have room for.
+/// Whether extents and padding fit an int.
 constexpr bool has_short_sides(const conv_problem& p) {
     constexpr std::int64_t most = 1 << 28;
     const conv_padding& around = p.geometry.padding;
@@ -67,7 +67,7 @@ inline depthwise_kernel depthwise_kernel_for(const conv_problem& p) {
     return kernel;
 }
 
-/// A strip is some rows of a run of outputs. Threads of a block are along channels and strips.
+/// The division into strips: some rows of a run of outputs. The threads of a block lie along channels and strips.
 struct depthwise_tiling {
     launch_extents threads;
     std::int64_t runs = 1;    ///< in a row
@@ -89,15 +89,15 @@ inline depthwise_tiling depthwise_tiling_of(const conv_problem& p, const depthwi
     t.rows = static_cast<int>(std::min<std::int64_t>(out.height, most_rows));
     t.images = out.count;
     if (kernel.side > 1) t.images = std::min({out.count, images_of_32_bits(p.input), images_of_32_bits(out)});
-    // The lanes of which the last chunk leaves the fewest without work.
+    // Chooses the lanes for which the last chunk has the fewest idle ones.
     t.threads.x = std::min(packets, depthwise_most_lanes);
-    const auto lanes = [&](std::int64_t of_chunk) { return divide_up(packets, of_chunk) * of_chunk; };
+    const auto lanes = [&](std::int64_t chunk) { return divide_up(packets, chunk) * chunk; };
     for (std::int64_t x = depthwise_most_lanes; packets > x && x >= 2 * sector_lanes; x -= sector_lanes)
         if (lanes(x) < lanes(t.threads.x)) t.threads.x = x;
     t.threads.y = depthwise_threads / t.threads.x;
     t.chunks = divide_up(packets, t.threads.x);
 
-    // Short strips share the work evenly, and each begins with rows that others load too.
+    // Short strips share the work evenly, but each begins with rows that other strips load too.
     const auto blocks = [&] {
         t.strips = divide_up(out.height, t.rows);
         return divide_up(t.images * t.strips * t.runs, t.threads.y) * t.chunks;

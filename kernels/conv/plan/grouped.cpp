@@ -8,7 +8,7 @@
 namespace heddle::kernels::conv {
 namespace {
 
-/// The products of a block that one of its threads, or all of them for the tensor cores, does one after another.
+/// The number of products that one thread of a block does one after another; for tensor cores, that the block does.
 std::int64_t steps_of(const grouped_layout& l, grouped_products products) {
     constexpr std::int64_t pixels = 8, outputs = 4, chunk = 8;
     if (products == grouped_products::mma) return l.steps * divide_up(l.outputs, chunk) * l.groups;
@@ -19,14 +19,14 @@ std::int64_t steps_of(const grouped_layout& l, grouped_products products) {
 template <grouped_products products>
 plan planned(const conv_problem& p, const device_traits& device) {
     const grouped_layout l = grouped_layout_of(p, products);
-    const std::int64_t of_slab = std::int64_t{l.groups} * l.channels * p.input.element_bytes,
-                       of_pixel = p.input.channels * p.input.element_bytes;
+    const std::int64_t slab_bytes = std::int64_t{l.groups} * l.channels * p.input.element_bytes,
+                       bytes_per_pixel = p.input.channels * p.input.element_bytes;
     plan result{};
     result.blocks = {l.blocks(p.output.count)};
     result.threads = {grouped_threads};
     result.grouped = l;
     result.in_packets =
-        of_slab % 16 == 0 && of_pixel % 16 == 0 && lies_in(p.input, 16) && lies_in(p.filters, 8);
+        slab_bytes % 16 == 0 && bytes_per_pixel % 16 == 0 && lies_in(p.input, 16) && lies_in(p.filters, 8);
     result.stores_packets = has_packets(p.output, output_packet) && has_packets(p.residual, output_packet) &&
                             l.groups * l.outputs % output_packet == 0;
     static constexpr cost_place cost = products == grouped_products::mma ? "grouped mma" : "grouped fma";

@@ -11,7 +11,7 @@
 namespace heddle::kernels::conv {
 namespace {
 
-/// By what the product is multiplied.
+/// The row of costs for the kernel that the product uses.
 cost_place cost_for(const conv_problem& p, const device_traits& device) {
     const bool is_hopper = device.compute_capability_major == 9 && device.compute_capability_minor == 0;
     if (p.operands != element_type::f32)
@@ -21,7 +21,7 @@ cost_place cost_for(const conv_problem& p, const device_traits& device) {
                                                                      : cost_place("im2col of float");
 }
 
-/// A part of `pixels` is copied, and then multiplied in tiles whose steps multiprocessors share evenly.
+/// The time of a part: `pixels` windows are copied and then multiplied in tiles, whose steps multiprocessors share evenly.
 double part_us(const conv_problem& p, const plan& plan, std::int64_t pixels, const device_traits& device) {
     constexpr std::int64_t side = 64, least_steps = 8;
     const cost_place row = cost_for(p, device);
@@ -58,11 +58,11 @@ plan plan_im2col(const conv_problem& p, const device_traits& device) {
     result.in_packets = lies_in(p, im2col_unit);
     result.window_stride = im2col_stride(p);
     result.has_sums = !products_are_outputs(p);
-    const std::int64_t of_image = im2col_image_bytes(p), pixels = p.output.height * p.output.width;
+    const std::int64_t image_bytes = im2col_image_bytes(p), pixels = p.output.height * p.output.width;
     result.images = p.output.count;
-    if (of_image > 0)
-        result.images = std::clamp<std::int64_t>(im2col_part_bytes / of_image, 1, p.output.count);
-    result.scratch = result.images * of_image;
+    if (image_bytes > 0)
+        result.images = std::clamp<std::int64_t>(im2col_part_bytes / image_bytes, 1, p.output.count);
+    result.scratch = result.images * image_bytes;
     if (result.copies) result.sums = result.images * pixels * result.window_stride * p.input.element_bytes;
     result.us = part_us(p, result, result.images * pixels, device) *
                 static_cast<double>(p.geometry.groups * divide_up(p.output.count, result.images));

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 
-/// How the tensors of a convolution lie in memory, and the extents of the product that it is. Pure.
+/// How a convolution's tensors lie in memory, and the extents of its product. Pure.
 namespace heddle::kernels::conv {
 
 constexpr std::int64_t divide_up(std::int64_t n, std::int64_t d) {
@@ -23,28 +23,28 @@ inline bool has_packets(const tensor_layout& t, std::int64_t packet) {
            is_whole(t.height, t.row_stride) && is_whole(t.count, t.image_stride);
 }
 
-/// Outputs that tiles are stored by.
+/// Tiles are stored in packets of this many outputs.
 inline constexpr int output_packet = 4;
 
-/// Each of these pixels of the output has a sum for each filter.
+/// Each of these output pixels has a sum for each filter.
 constexpr std::int64_t output_pixels(const conv_problem& p) {
     return p.output.count * p.output.height * p.output.width;
 }
 constexpr std::int64_t outputs_of_a_group(const conv_problem& p) {
     return p.filters.count / p.geometry.groups;
 }
-/// As many pixels of a tensor, in bytes.
+/// The bytes of this many pixels of a tensor.
 constexpr double pixel_bytes(const tensor_layout& t, double pixels) {
     return pixels * static_cast<double>(t.channels) * static_cast<double>(t.element_bytes);
 }
-/// What windows meet of the input.
+/// The bytes of the input that windows meet.
 constexpr double input_bytes(const conv_problem& p) {
     const std::int64_t height = std::min(p.input.height, p.output.height * p.filters.height),
                        width = std::min(p.input.width, p.output.width * p.filters.width);
     return pixel_bytes(p.input, static_cast<double>(p.input.count) * static_cast<double>(height) *
                                     static_cast<double>(width));
 }
-/// What is read and written in all.
+/// The bytes that are read and written in all.
 constexpr double tensor_bytes(const conv_problem& p) {
     const double taps =
         static_cast<double>(p.filters.count) * static_cast<double>(p.filters.height * p.filters.width);
@@ -53,7 +53,7 @@ constexpr double tensor_bytes(const conv_problem& p) {
            pixel_bytes(p.output, static_cast<double>(output_pixels(p))) * (adds ? 2 : 1);
 }
 
-/// The terms of a sum.
+/// The number of terms of a sum.
 constexpr std::int64_t depth(const conv_problem& p) {
     return p.filters.height * p.filters.width * p.filters.channels;
 }

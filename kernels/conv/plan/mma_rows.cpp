@@ -14,7 +14,7 @@ plan plan_mma_rows(const conv_problem& p, const device_traits& device) {
                                divide_up(p.output.width, rows_tile_width);
     const auto across_of = [&](int outputs) { return divide_up(p.output.channels, outputs); };
     int outputs = rows_outputs(p.output.channels);
-    // Blocks of fewer outputs load a patch again, but fewer filters, which is most of what a block does that has one tile.
+    // Blocks of fewer outputs load patches again but fewer filters, which are most of the work of a block with one tile.
     if (tiles * across_of(outputs) < device.sm_count) outputs = rows_fewest_outputs;
     const std::int64_t across = across_of(outputs);
     plan result{};

@@ -6,30 +6,30 @@
 
 #include <cstdint>
 
-/// How the `rows` kernel of `mma_sync` puts images of few channels into shared memory. Pure.
+/// How the `rows` kernel of `mma_sync` lays out images of few channels in shared memory. Pure.
 namespace heddle::kernels::conv {
 
-/// A block's tile of output pixels; a warp has two rows of it.
+/// The output pixels of a block's tile. A warp has two rows of it.
 inline constexpr int rows_tile_height = 8, rows_tile_width = 16;
 inline constexpr std::int64_t rows_blocks_per_sm = 4;
 inline constexpr int rows_threads = rows_tile_height / 2 * 32;
 
-/// The outputs that a block computes: it is built for 32 and for 64.
+/// The outputs of a block. The kernel is built for 32 and for 64.
 inline constexpr int rows_fewest_outputs = 32;
 constexpr int rows_outputs(std::int64_t outputs) {
     return outputs > rows_fewest_outputs ? 64 : rows_fewest_outputs;
 }
 
-/// Extents in elements.
+/// The layout of shared memory; extents are in elements.
 struct rows_layout {
-    std::int64_t taps;          ///< of a row of a filter, with their channels: neighbours in memory
-    std::int64_t padded;        ///< the same, and zeros up to a multiple of 8
-    std::int64_t depth;         ///< of all rows, in steps of 16
-    std::int64_t filter_pitch;  ///< in shared memory, where eight filters lie in different banks
-    std::int64_t patch_rows;    ///< of the input, which a tile's windows meet
+    std::int64_t taps;    ///< terms of a row of a filter (taps and their channels), neighbours in memory
+    std::int64_t padded;  ///< taps with zeros up to a multiple of 8
+    std::int64_t depth;   ///< of all rows, in steps of 16
+    std::int64_t filter_pitch;  ///< in shared memory; puts eight filters into different banks
+    std::int64_t patch_rows;    ///< of the input under a tile's windows
     std::int64_t patch_width;
     std::int64_t patch_pitch;
-    int copies;  ///< of the patch: a second begins an element later, for windows that begin at odd elements
+    int copies;  ///< of the patch; a second one begins an element later, for windows that begin at odd elements
 
     constexpr explicit rows_layout(const conv_problem& p)
         : taps(p.filters.width * p.filters.channels),
@@ -44,15 +44,15 @@ struct rows_layout {
           copies(p.geometry.stride.x * p.filters.channels % 2 == 0 ? 1 : 2) {}
 
     constexpr std::int64_t patch_size() const { return patch_rows * patch_pitch; }
-    /// What a block of so many outputs needs: sums, filters and patch.
+    /// The bytes of sums, filters and patch for a block of this many outputs.
     constexpr std::int64_t shared_bytes(int outputs) const {
-        constexpr std::int64_t of_float = 4, of_element = 2;
-        return of_float * (rows_threads / 32) * rows_tile_width * (outputs + 8) +
-               of_element * (outputs * filter_pitch + copies * patch_size());
+        constexpr std::int64_t float_bytes = 4, element_bytes = 2;
+        return float_bytes * (rows_threads / 32) * rows_tile_width * (outputs + 8) +
+               element_bytes * (outputs * filter_pitch + copies * patch_size());
     }
 };
 
-/// Whether a row of a filter meets neighbours in memory, and all fits shared memory.
+/// Whether the input under a row of a filter lies side by side in memory, and everything fits shared memory.
 constexpr bool has_rows_of_taps(const conv_problem& p) {
     constexpr std::int64_t most_taps = 128, most_rows = 64, most_step = 16, most_bytes = 96 << 10;
     const conv_geometry& g = p.geometry;

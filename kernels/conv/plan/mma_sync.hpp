@@ -10,11 +10,11 @@
 #include <cstddef>
 #include <cstdint>
 
-/// Which convolutions `mma_sync` can do, and by which of its kernels. Pure.
+/// Which convolutions `mma_sync` can do, and with which of its kernels. Pure.
 namespace heddle::kernels::conv {
 
-/// Whether copies of so many bytes of pixels, or taps, keep to one of them, and begin at multiples of it: also those of which
-/// nothing is read as they are outside, so strides count where there is but one row or column.
+/// Whether copies of `bytes` bytes never cross pixels or taps, and begin at multiples of that number. Also copies that lie
+/// outside and read nothing must do so. So strides count even if there is but one row or column.
 constexpr bool lies_in(const tensor_layout& t, std::int64_t bytes) {
     const auto is_whole = [&](std::int64_t stride) { return stride * t.element_bytes % bytes == 0; };
     return t.alignment() % bytes == 0 && is_whole(t.col_stride) && is_whole(t.row_stride) &&
@@ -33,7 +33,7 @@ constexpr bool fits_grid(const conv_problem& p, const tile_shape& tile) {
     return mma_tile_count(p, tile) <= max_grid_x;
 }
 
-/// Whether places in an image and along a sum fit 32 bits, a step beyond the end too, and tiles a grid.
+/// Whether offsets in an image and along a sum fit 32 bits, even one step beyond the end, and the tiles fit a grid.
 constexpr bool fits_in_ints(const conv_problem& p) {
     constexpr std::int64_t most = std::int64_t{1} << 30;
     const conv_padding& around = p.geometry.padding;
@@ -43,7 +43,7 @@ constexpr bool fits_in_ints(const conv_problem& p) {
            output_pixels(p) / 64 + 1 <= max_grid_x / (p.output.channels / 32 + p.geometry.groups);
 }
 
-/// Packets of the output's type, and of the residual's, that lie in one group.
+/// Whether packets of output and residual lie in one group each.
 inline bool stores_in_packets(const conv_problem& p) {
     return has_packets(p.output, output_packet) && has_packets(p.residual, output_packet) &&
            outputs_of_a_group(p) % output_packet == 0;

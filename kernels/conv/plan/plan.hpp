@@ -12,26 +12,26 @@
 
 namespace heddle::kernels::conv {
 
-/// How a rung does a problem.
+/// How a rung solves a problem.
 struct plan {
     launch_extents blocks;
     launch_extents threads;
     depthwise_kernel depthwise{};
     conv::depthwise_tiling depthwise_tiling{};
-    std::size_t kernel = 0;  ///< of the rung's kernels
+    std::size_t kernel = 0;  ///< its number among the rung's kernels
     double us = 0;           ///< predicted
     frame::tile_schedule schedule{};
     bool stores_packets = false;
-    bool in_packets = false;  ///< copies are of 16 bytes
+    bool in_packets = false;  ///< copies have 16 bytes
     grouped_layout grouped{};
     int rows_outputs = 0;      ///< of a block of `mma_sync rows`
     std::int64_t scratch = 0;  ///< bytes
     // im2col
-    std::int64_t images = 0;         ///< of a part: parts follow one another in the same scratch memory
-    bool copies = true;              ///< windows, of each group
-    std::int64_t window_stride = 0;  ///< elements from one to the next
-    bool has_sums = false;  ///< in float, that are stored by a kernel of their own, with the epilogue
-    std::int64_t sums = 0;  ///< where they begin in scratch memory
+    std::int64_t images = 0;         ///< in a part; parts use the same scratch memory one after another
+    bool copies = true;              ///< whether the windows of each group are copied
+    std::int64_t window_stride = 0;  ///< elements from one window to the next
+    bool has_sums = false;           ///< in float, which a separate kernel stores with the epilogue
+    std::int64_t sums = 0;           ///< their offset in scratch memory
     heddle::precision precision = heddle::precision::fp32;
 };
 
@@ -46,14 +46,14 @@ constexpr bool needs_tickets(const plan&) {
 plan plan_naive(const conv_problem& problem, const device_traits& device);
 plan plan_tiled(const conv_problem& problem, const device_traits& device);
 
-/// Needs as many groups as input channels, and as output channels; filters of at most depthwise_most_taps.
+/// Needs groups of one input channel and one output channel, and filters of at most depthwise_most_taps.
 plan plan_depthwise(const conv_problem& problem, const device_traits& device);
 
 /// Needs filters that are rows, and sizes that fit (plan/im2col.hpp).
 plan plan_im2col(const conv_problem& problem, const device_traits& device);
 
-/// Need what src/conv/rungs.cpp says of them (plan/mma_sync.hpp). The last parameter is the kernel's place among those of
-/// its kind.
+/// src/conv/rungs.cpp states their needs (plan/mma_sync.hpp). The last parameter is the kernel's number among those of its
+/// kind.
 plan plan_register_words(const conv_problem& problem, const device_traits& device, std::size_t kernel);
 plan plan_register_fours(const conv_problem& problem, const device_traits& device, std::size_t kernel);
 plan plan_mma_sync(const conv_problem& problem, const device_traits& device, std::size_t kernel);
@@ -61,11 +61,11 @@ plan plan_mma_sync_words(const conv_problem& problem, const device_traits& devic
 plan plan_mma_sync_elements(const conv_problem& problem, const device_traits& device, std::size_t kernel);
 plan plan_mma_rows(const conv_problem& problem, const device_traits& device);
 
-/// Need slabs of whole groups (plan/grouped.hpp); of mma, groups of a multiple of 4 input channels.
+/// Need slabs of whole groups (plan/grouped.hpp). The mma one needs a multiple of 4 input channels in each group.
 plan plan_grouped_fma(const conv_problem& problem, const device_traits& device);
 plan plan_grouped_mma(const conv_problem& problem, const device_traits& device);
 
-/// Need windows and filters that maps describe (plan/windows.hpp).
+/// Need windows and filters that tensor maps can describe (plan/windows.hpp).
 plan plan_wgmma(const conv_problem& problem, const device_traits& device);
 plan plan_persistent(const conv_problem& problem, const device_traits& device, std::size_t kernel);
 

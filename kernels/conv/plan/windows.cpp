@@ -15,7 +15,7 @@ plan plan_wgmma(const conv_problem& p, const device_traits&) {
 }
 
 plan plan_persistent(const conv_problem& p, const device_traits& device, std::size_t kernel) {
-    constexpr int rows_together = 8;  // of tiles, which share filters and windows in L2
+    constexpr int rows_together = 8;  // rows of tiles, which share filters and windows in L2
     const tile_shape tile = persistent_kernels[kernel].tile();
     const auto narrow = [](std::int64_t n) { return static_cast<int>(n); };
     const int tiles = narrow(window_tiles_of(p, tile)), steps = narrow(window_steps_of(p)),

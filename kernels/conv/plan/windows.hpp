@@ -11,10 +11,10 @@
 #include <cstddef>
 #include <cstdint>
 
-/// Which convolutions the tensor memory accelerator can read the windows of, and what a product of such windows needs. Pure.
+/// Whose windows the tensor memory accelerator can read, and what a product of such windows needs. Pure.
 namespace heddle::kernels::conv {
 
-/// Whether it can go from pixel to pixel.
+/// Whether the accelerator can step from pixel to pixel.
 constexpr bool has_boxes(const tensor_layout& t) {
     const auto can_step = [&](std::int64_t extent, std::int64_t stride) {
         return extent <= 1 || is_tensor_stride(stride, t.element_bytes);
@@ -23,18 +23,18 @@ constexpr bool has_boxes(const tensor_layout& t) {
            can_step(t.height, t.row_stride) && can_step(t.count, t.image_stride);
 }
 
-/// Whether all pixels lie at one stride, as the rows of a matrix do.
+/// Whether all pixels lie at one stride, like the rows of a matrix.
 constexpr bool is_matrix(const tensor_layout& t) {
     const bool rows_follow = t.height <= 1 || t.width <= 1 || t.row_stride == t.width * t.col_stride;
-    const std::int64_t of_image = t.width > 1 ? t.height * t.width * t.col_stride : t.height * t.row_stride;
-    return rows_follow && (t.count <= 1 || t.height * t.width <= 1 || t.image_stride == of_image);
+    const std::int64_t image_step = t.width > 1 ? t.height * t.width * t.col_stride : t.height * t.row_stride;
+    return rows_follow && (t.count <= 1 || t.height * t.width <= 1 || t.image_stride == image_step);
 }
-/// From one pixel to the next; is_matrix() holds.
+/// The stride from one pixel to the next, if is_matrix() holds.
 constexpr std::int64_t pixel_stride(const tensor_layout& t) {
     return t.width > 1 ? t.col_stride : t.height > 1 ? t.row_stride : t.image_stride;
 }
 
-/// A step reads its windows, and its filters, in one box.
+/// One box holds the windows of a step, and one box its filters.
 static_assert(std::ranges::all_of(persistent_kernels, [](const window_kernel& kernel) {
     const tile_shape tile = kernel.tile();
     const auto is_box = [&](std::int64_t bytes) {  // of an element
@@ -44,7 +44,7 @@ static_assert(std::ranges::all_of(persistent_kernels, [](const window_kernel& ke
     return is_box(2) && is_box(4);
 }));
 
-/// What a map of windows takes (cuTensorMapEncodeIm2col).
+/// Whether a map of windows can describe the input (cuTensorMapEncodeIm2col).
 constexpr bool has_window_map(const conv_problem& p) {
     const auto fits = [](std::int64_t before, std::int64_t after, std::int64_t taps, std::int64_t dilation,
                          std::int64_t stride) {
@@ -63,19 +63,19 @@ constexpr bool has_window_map(const conv_problem& p) {
            fits(g.padding.top, g.padding.bottom, p.filters.height, g.dilation.y, g.stride.y);
 }
 
-/// Filters lie as they should for boxes of channels by outputs, one tap after the other.
+/// Whether filters lie so that boxes of channels by outputs can read them, tap by tap.
 constexpr bool has_filter_map(const tensor_layout& filters) {
     return has_boxes(filters) && (filters.height <= 1 || filters.width <= 1 ||
                                   filters.row_stride == filters.width * filters.col_stride);
 }
 
-/// Whether a tile meets one group alone, and a step its channels alone.
+/// Whether each tile belongs to one group, and each step to its channels.
 constexpr bool is_of_one_group(const conv_problem& p, const tile_shape& tile) {
     return p.geometry.groups == 1 || (p.filters.channels % step_channels(p.filters.element_bytes) == 0 &&
                                       outputs_of_a_group(p) % tile.n == 0);
 }
 
-/// The steps of a tile along its depth, and tiles.
+/// The steps of a tile along its depth, and the number of tiles.
 constexpr std::int64_t window_steps_of(const conv_problem& p) {
     return p.filters.height * p.filters.width *
            divide_up(p.filters.channels, step_channels(p.filters.element_bytes));

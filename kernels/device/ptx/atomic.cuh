@@ -4,7 +4,7 @@
 
 #include <cuda_runtime.h>
 
-/// Changes of one number by many threads, in shared or global memory. relaxed.cuh has those of global memory alone.
+/// Atomic operations on one number in shared or global memory. relaxed.cuh has those for global memory only.
 namespace heddle::kernels::ptx {
 
 /// *number += value, with no order to anything else.
@@ -21,8 +21,8 @@ __device__ void atomic_exchange(T* number, T value) {
     atomicExch(number, value);
 }
 
-/// Returns *counter and sets it to (*counter == last ? 0 : *counter + 1). Of the whole device: what the
-/// thread wrote before is seen by whoever increments after it.
+/// Returns *counter and sets it to (*counter == last ? 0 : *counter + 1). The order holds for the whole device: a thread
+/// that increments later sees everything this thread wrote before.
 __device__ inline unsigned atomic_increment(unsigned* counter, unsigned last) {
     delay();
     unsigned before;

@@ -6,11 +6,11 @@
 
 #include <cuda_runtime_api.h>
 
-/// Copies of many bytes to shared memory, from global memory or that of another block, that one thread starts and the hardware carries out (compute
-/// capability 9.0). A barrier (mbarrier.cuh) counts the bytes of each.
+/// Bulk copies to shared memory, from global memory or from another block's shared memory (compute capability 9.0). One
+/// thread starts a copy, and the hardware carries it out. A barrier (mbarrier.cuh) counts its bytes.
 namespace heddle::kernels::ptx {
 
-/// Addresses and bytes are multiples of 16. The barrier expects the bytes already.
+/// Addresses and the number of bytes are multiples of 16. The barrier must already expect the bytes.
 __device__ inline void bulk_copy([[maybe_unused]] void* shared, [[maybe_unused]] const void* global,
                                  [[maybe_unused]] unsigned bytes, [[maybe_unused]] mbarrier* barrier) {
     delay();
@@ -29,10 +29,10 @@ __device__ inline void start_bulk_copy(void* shared, const void* global, unsigne
     bulk_copy(shared, global, bytes, barrier);
 }
 
-/// Shows that this thread has called fence_before_copies(). What copies out of shared memory takes it.
+/// Proof that this thread has called fence_before_copies(). Copies out of shared memory require it.
 class ordered_before_copies {
   public:
-    /// Where no copy will follow.
+    /// For places where no copy will follow.
     static __device__ ordered_before_copies nothing() { return {}; }
 
   private:
@@ -40,8 +40,8 @@ class ordered_before_copies {
     friend __device__ ordered_before_copies fence_before_copies();
 };
 
-/// What this thread read or wrote of shared memory comes before copies to or from it that are started behind a barrier,
-/// and before what wgmma reads: they go another way than loads and stores do, which a barrier alone does not order.
+/// Orders this thread's reads and writes of shared memory before bulk copies and wgmma that start after a later barrier.
+/// These use another path to memory (the async proxy), which a barrier alone does not order.
 __device__ inline ordered_before_copies fence_before_copies() {
     delay();
 #if __CUDA_ARCH__ >= 900
@@ -51,7 +51,7 @@ __device__ inline ordered_before_copies fence_before_copies() {
     return {};
 }
 
-/// To the place in block `rank` of the cluster that `shared` has in this one, counted at the barrier that is there.
+/// Copies `shared` to the same place in block `rank` of the cluster. The barrier at the same place there counts the bytes.
 __device__ inline void bulk_copy_to_block([[maybe_unused]] const void* shared,
                                           [[maybe_unused]] unsigned bytes, [[maybe_unused]] mbarrier* barrier,
                                           [[maybe_unused]] unsigned rank, ordered_before_copies) {

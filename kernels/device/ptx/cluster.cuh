@@ -6,11 +6,11 @@
 
 #include <cuda_runtime_api.h>
 
-/// Thread-block clusters (compute capability 9.0). On devices before, a cluster is the block alone. The threads
-/// of a warp arrive and wait together.
+/// Thread-block clusters (compute capability 9.0). On older devices a cluster is the block alone. The threads of a warp
+/// arrive and wait together.
 namespace heddle::kernels::ptx {
 
-/// The block's place in its cluster.
+/// The block's rank in its cluster.
 __device__ inline unsigned cluster_rank() {
     unsigned rank = 0;
 #if __CUDA_ARCH__ >= 900
@@ -19,7 +19,7 @@ __device__ inline unsigned cluster_rank() {
     return rank;
 }
 
-/// The blocks of the cluster; 1 where the kernel was launched without one.
+/// The number of blocks of the cluster; 1 where the kernel was launched without clusters.
 __device__ inline unsigned cluster_blocks() {
     unsigned blocks = 1;
 #if __CUDA_ARCH__ >= 900
@@ -28,7 +28,7 @@ __device__ inline unsigned cluster_blocks() {
     return blocks;
 }
 
-/// The cluster's place in the grid, along x.
+/// The cluster's index in the grid, along x.
 __device__ inline unsigned cluster_id() {
     unsigned id = blockIdx.x;
 #if __CUDA_ARCH__ >= 900
@@ -37,7 +37,7 @@ __device__ inline unsigned cluster_id() {
     return id;
 }
 
-/// The clusters of the grid, along x.
+/// The number of clusters of the grid, along x.
 __device__ inline unsigned cluster_count() {
     unsigned count = gridDim.x;
 #if __CUDA_ARCH__ >= 900
@@ -46,7 +46,7 @@ __device__ inline unsigned cluster_count() {
     return count;
 }
 
-/// Tells the cluster's other blocks that this thread runs, and nothing of what it wrote: no fence.
+/// Tells the cluster's other blocks that this thread runs. There is no fence: it does not publish what the thread wrote.
 __device__ inline void cluster_arrive_relaxed() {
     delay();
 #if __CUDA_ARCH__ >= 900
@@ -55,8 +55,7 @@ __device__ inline void cluster_arrive_relaxed() {
     delay();
 }
 
-/// Tells the cluster's other blocks that this thread came here; what it wrote before is seen by whoever
-/// waits.
+/// Tells the cluster's other blocks that this thread has arrived. Threads that wait see what it wrote before.
 __device__ inline void cluster_arrive() {
     delay();
 #if __CUDA_ARCH__ >= 900
@@ -74,7 +73,7 @@ __device__ inline void cluster_wait() {
     delay();
 }
 
-/// A barrier of all threads of a cluster of so many blocks, which publishes nothing where they are more than one.
+/// A barrier of all threads of a cluster of `blocks` blocks. With more than one block it does not publish writes.
 template <int blocks>
 __device__ void sync_cluster() {
     if constexpr (blocks > 1) {
@@ -85,7 +84,7 @@ __device__ void sync_cluster() {
     }
 }
 
-/// Where something of block `rank` of the cluster lies that lies at `shared` in this one: for store_at_block().
+/// The address in block `rank` of the cluster that corresponds to `shared` in this block, for store_at_block().
 __device__ inline unsigned address_at_block([[maybe_unused]] const void* shared,
                                             [[maybe_unused]] unsigned rank) {
     unsigned address = 0;
@@ -95,7 +94,7 @@ __device__ inline unsigned address_at_block([[maybe_unused]] const void* shared,
     return address;
 }
 
-/// cluster_arrive() makes it seen.
+/// Other blocks see the value after cluster_arrive().
 __device__ inline void store_at_block([[maybe_unused]] unsigned address,
                                       [[maybe_unused]] const float4& value) {
     delay();
@@ -106,7 +105,7 @@ __device__ inline void store_at_block([[maybe_unused]] unsigned address,
 #endif
 }
 
-/// Writes to the place in block `rank` of the cluster that `shared` has in this one.
+/// Writes to the place in block `rank` of the cluster that corresponds to `shared` in this block.
 __device__ inline void store_cluster([[maybe_unused]] float* shared, [[maybe_unused]] unsigned rank,
                                      [[maybe_unused]] float value) {
     delay();
@@ -117,7 +116,7 @@ __device__ inline void store_cluster([[maybe_unused]] float* shared, [[maybe_unu
 #endif
 }
 
-/// Reads the place in block `rank` of the cluster that `shared` has in this one.
+/// Reads the place in block `rank` of the cluster that corresponds to `shared` in this block.
 __device__ inline float load_cluster([[maybe_unused]] const float* shared, [[maybe_unused]] unsigned rank) {
     delay();
     float value = 0;

@@ -8,19 +8,19 @@
 
 #include <cstdint>
 
-/// Messages between the blocks of a cluster (compute capability 9.0) that are data and signal at once: a store to
-/// another block's shared memory that counts its bytes at a barrier there. No fence is needed on either side.
+/// Messages between the blocks of a cluster (compute capability 9.0) that are data and signal in one. A message stores to
+/// another block's shared memory, and a barrier there counts its bytes. Neither side needs a fence.
 namespace heddle::kernels::ptx {
 
-/// By one thread of the block that receives, before its cluster_arrive_relaxed(): the barrier is for once.
+/// One thread of the receiving block calls this before its cluster_arrive_relaxed(). The barrier serves once.
 __device__ inline void expect_messages(mbarrier* barrier, unsigned bytes) {
     init(barrier, 1);
     fence_mbarrier_init();
     arrive_and_expect(barrier, bytes);
 }
 
-/// Writes 16 bytes to the place in block `rank` of the cluster that `shared` has in this one, and counts them at the
-/// barrier that is there.
+/// Writes 16 bytes to the place in block `rank` of the cluster that corresponds to `shared` in this block. The barrier at
+/// the same place there counts them.
 __device__ inline void send_message([[maybe_unused]] void* shared, [[maybe_unused]] unsigned rank,
                                     [[maybe_unused]] std::uint64_t low, [[maybe_unused]] std::uint64_t high,
                                     [[maybe_unused]] mbarrier* barrier) {
@@ -44,7 +44,7 @@ __device__ inline void send_message(float4* shared, unsigned rank, const float4&
     send_message(shared, rank, pair(value.x, value.y), pair(value.z, value.w), barrier);
 }
 
-/// Waits until all messages of a phase of this parity are there to be read by this thread: 0 of the first, 1 of the second, ...
+/// Waits until this thread can read all messages of the phase of this parity: 0 for the first, 1 for the second, ...
 __device__ inline void wait_for_messages([[maybe_unused]] mbarrier* barrier,
                                          [[maybe_unused]] unsigned parity = 0) {
     delay();

@@ -6,10 +6,9 @@ namespace heddle::kernels::ptx {
 
 enum class cache { all_levels, l2 };
 
-/// Starts a copy of `bytes` bytes, 4, 8 or 16, from global to shared memory (compute capability 8.0). Only
-/// the first `valid` bytes are read, none where it is 0; the others are filled with zeros. CUDA's
-/// __pipeline_memcpy_async does the same by a branch for each number of bytes. What is read once per block
-/// stays out of L1, which exists for 16 bytes only.
+/// Starts a copy of `bytes` bytes, 4, 8 or 16, from global to shared memory (compute capability 8.0). It reads only the
+/// first `valid` bytes, which may be 0, and fills the others with zeros. CUDA's __pipeline_memcpy_async branches on the
+/// number of bytes for this. cache::l2, for 16 bytes only, keeps data out of L1 that a block reads once.
 template <int bytes, cache where = bytes == 16 ? cache::l2 : cache::all_levels>
 __device__ inline void cp_async(void* shared, const void* global, int valid) {
     static_assert(bytes == 16 || ((bytes == 4 || bytes == 8) && where == cache::all_levels));
@@ -23,8 +22,7 @@ __device__ inline void cp_async(void* shared, const void* global, int valid) {
                      : "memory");
 }
 
-/// Starts a copy of all of 4 or 8 bytes, where it is wanted. A predicate of the instruction costs less than a branch around it
-/// and its addresses.
+/// Starts a copy of 4 or 8 bytes where `is_wanted`. A predicate of the instruction costs less than a branch around it.
 template <int bytes>
 __device__ inline void cp_async_if(bool is_wanted, void* shared, const void* global) {
     static_assert(bytes == 4 || bytes == 8);
@@ -39,12 +37,12 @@ __device__ inline void cp_async_if(bool is_wanted, void* shared, const void* glo
         : "memory");
 }
 
-/// Closes the group of the copies started since the last one.
+/// Makes the copies since the last call a group.
 __device__ inline void cp_async_commit_group() {
     asm volatile("cp.async.commit_group;" ::: "memory");
 }
 
-/// Waits until all but this thread's newest `pending` groups have arrived.
+/// Waits until all but the newest `pending` groups of this thread have arrived.
 template <int pending>
 __device__ inline void cp_async_wait_group() {
     delay();

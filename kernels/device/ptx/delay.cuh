@@ -2,11 +2,11 @@
 
 #include <cuda_runtime.h>
 
-/// Faults of order that a GPU seldom shows: a build with HEDDLE_DELAYS makes warps come late.
+/// Random delays, in builds with HEDDLE_DELAYS, that expose missing synchronisation: a GPU seldom shows it otherwise.
 namespace heddle::kernels::ptx {
 
-/// Before and after what orders threads. With HEDDLE_DELAYS one call in four waits up to 4 microseconds, all lanes that
-/// come together alike: by warp, block and clock. Without, nothing.
+/// Stands before and after operations that order threads. With HEDDLE_DELAYS one call in four waits up to 4 microseconds.
+/// Warp, block and clock decide, so lanes that call it together wait equally long. Otherwise it does nothing.
 __device__ inline void delay() {
 #ifdef HEDDLE_DELAYS
     const unsigned thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);

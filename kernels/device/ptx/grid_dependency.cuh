@@ -4,11 +4,11 @@
 
 #include <cuda_runtime_api.h>
 
-/// Kernels of a stream that overlap (programmatic dependent launch, compute capability 9.0). On other devices no grid begins
-/// early, and these do nothing.
+/// Overlap of consecutive kernels of a stream (programmatic dependent launch, compute capability 9.0). On other devices no
+/// grid begins early, and these functions do nothing.
 namespace heddle::kernels::ptx {
 
-/// Waits until the grids before have ended and what they wrote is seen. At once where this one was not launched early.
+/// Waits until the previous grids have ended and their writes are visible. A grid that was not launched early does not wait.
 __device__ inline void wait_for_grids_before() {
     delay();
 #if __CUDA_ARCH__ >= 900
@@ -17,7 +17,7 @@ __device__ inline void wait_for_grids_before() {
     delay();
 }
 
-/// Once all blocks have called this or ended, the next grid may begin, up to its wait.
+/// Once all blocks have called this or ended, the next grid may begin and run up to its wait.
 __device__ inline void let_next_grid_begin() {
     delay();
 #if __CUDA_ARCH__ >= 900

@@ -6,8 +6,8 @@
 
 namespace heddle::kernels::ptx {
 
-// The same value, of which the compiler does not know where it came from: it stays in a register, where a constant would
-// be loaded again for each use.
+/// Returns the value in a way that hides its origin from the compiler. It then stays in a register, where a constant would
+/// be loaded again at each use.
 __device__ inline std::int64_t in_register(std::int64_t value) {
     asm volatile("" : "+l"(value));
     return value;

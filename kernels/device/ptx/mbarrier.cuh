@@ -7,13 +7,13 @@
 
 #include <cstdint>
 
-/// Barriers in shared memory that count arrivals and bytes (compute capability 9.0; before, nothing here does anything). A phase
-/// ends when as many arrivals as the barrier was set up for have come and no expected byte is missing; the next begins at once.
+/// Barriers in shared memory that count arrivals and bytes (compute capability 9.0; no effect on older devices). A phase ends
+/// when the set number of arrivals has come and no expected byte is missing. The next phase begins at once.
 namespace heddle::kernels::ptx {
 
 using mbarrier = std::uint64_t;
 
-/// By one thread, before fence_mbarrier_init() and a barrier of all that use it.
+/// One thread calls this, before fence_mbarrier_init() and a barrier of all threads that use it.
 __device__ inline void init([[maybe_unused]] mbarrier* barrier, [[maybe_unused]] unsigned arrivals) {
 #if __CUDA_ARCH__ >= 900
     asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(arrivals)
@@ -22,7 +22,7 @@ __device__ inline void init([[maybe_unused]] mbarrier* barrier, [[maybe_unused]]
     delay();
 }
 
-/// What was set up is seen by the cluster's blocks and by bulk copies.
+/// Makes initialised barriers visible to the cluster's blocks and to bulk copies.
 __device__ inline void fence_mbarrier_init() {
     delay();
 #if __CUDA_ARCH__ >= 900
@@ -39,8 +39,8 @@ __device__ inline void arrive([[maybe_unused]] mbarrier* barrier) {
     delay();
 }
 
-/// At the barrier that has this one's place in block `rank` of the cluster. What this thread wrote is not published: a
-/// release to the cluster costs a fence of the whole device.
+/// Arrives at the same barrier of block `rank` of the cluster. It does not publish this thread's writes: a release to the
+/// cluster would cost a fence of the whole device.
 __device__ inline void arrive_at_block([[maybe_unused]] mbarrier* barrier, [[maybe_unused]] unsigned rank) {
     delay();
 #if __CUDA_ARCH__ >= 900
@@ -56,7 +56,7 @@ __device__ inline void arrive_at_block([[maybe_unused]] mbarrier* barrier, [[may
     delay();
 }
 
-/// An arrival that adds `bytes` to those that the phase waits for.
+/// Arrives, and adds `bytes` to the bytes that the phase waits for.
 __device__ inline void arrive_and_expect([[maybe_unused]] mbarrier* barrier,
                                          [[maybe_unused]] unsigned bytes) {
     delay();
@@ -68,7 +68,7 @@ __device__ inline void arrive_and_expect([[maybe_unused]] mbarrier* barrier,
     delay();
 }
 
-/// An arrival when the copies that this thread has started with cp.async have come.
+/// Arrives once this thread's cp.async copies so far have completed.
 __device__ inline void arrive_after_copies([[maybe_unused]] mbarrier* barrier) {
     delay();
 #if __CUDA_ARCH__ >= 900
@@ -77,8 +77,8 @@ __device__ inline void arrive_after_copies([[maybe_unused]] mbarrier* barrier) {
 #endif
 }
 
-/// Waits for the end of a phase of this parity: 0 of the first, 1 of the second, ... Before the first phase, parity 1
-/// does not wait.
+/// Waits for the end of the phase of this parity: 0 for the first phase, 1 for the second, ... Before the first phase ends,
+/// parity 1 does not wait.
 __device__ inline void wait([[maybe_unused]] mbarrier* barrier, [[maybe_unused]] unsigned parity) {
     delay();
 #if __CUDA_ARCH__ >= 900

@@ -6,21 +6,21 @@
 
 namespace heddle::kernels::ptx {
 
-/// The smaller, and NaN where either is NaN.
+/// The smaller number, or NaN where either is NaN.
 __device__ inline float min_nan(float a, float b) {
     float result;
     asm("min.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
     return result;
 }
 
-/// The larger, and NaN where either is NaN.
+/// The larger number, or NaN where either is NaN.
 __device__ inline float max_nan(float a, float b) {
     float result;
     asm("max.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
     return result;
 }
 
-/// The larger in each half of a word, which is of half or else of bfloat16, and NaN where both are NaN.
+/// The larger number in each half of a word of two half or two bfloat16 values; NaN only where both are NaN.
 template <class T>
 __device__ unsigned max_pair(unsigned a, unsigned b) {
     unsigned result;
@@ -31,7 +31,7 @@ __device__ unsigned max_pair(unsigned a, unsigned b) {
     return result;
 }
 
-/// The same, and NaN where either is NaN.
+/// The same, but NaN where either is NaN.
 template <class T>
 __device__ unsigned max_nan_pair(unsigned a, unsigned b) {
     unsigned result;

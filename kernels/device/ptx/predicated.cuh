@@ -4,11 +4,11 @@
 #include <cstring>
 #include <type_traits>
 
-/// Loads and stores of global memory by a predicate, where the compiler would branch around each.
+/// Loads and stores of global memory with a predicate; the compiler would branch around each instead.
 namespace heddle::kernels::ptx {
 
-/// to = *from where `is_wanted`; elsewhere `to` stays as it is, and nothing is read. Of 2 or 4 bytes, which nobody
-/// writes meanwhile.
+/// to = *from where `is_wanted`; otherwise reads nothing and leaves `to` unchanged. For 2 or 4 bytes that nobody writes
+/// meanwhile.
 template <class Bits>
 __device__ void load_if(bool is_wanted, Bits& to, const Bits* from) {
     if constexpr (std::is_same_v<Bits, std::uint32_t>)
@@ -21,7 +21,7 @@ __device__ void load_if(bool is_wanted, Bits& to, const Bits* from) {
                      : "l"(from), "r"(int(is_wanted)));
 }
 
-/// *to = value where `is_wanted`. Of 2, 4 or 8 bytes, to whose size `to` is aligned.
+/// *to = value where `is_wanted`. For 2, 4 or 8 bytes at an address that is a multiple of their number.
 template <class T>
 __device__ void store_if(bool is_wanted, T* to, const T& value) {
     static_assert(sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8);

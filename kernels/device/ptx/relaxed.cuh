@@ -9,7 +9,7 @@
 /// Loads, stores and atomics that other blocks see while the kernel runs.
 namespace heddle::kernels::ptx {
 
-/// Two 8-byte halves that are always loaded and stored as one.
+/// Two 8-byte halves that are always loaded and stored together.
 struct alignas(16) wide_word {
     std::uint64_t low;
     std::uint64_t high;
@@ -26,7 +26,7 @@ __device__ inline std::uint64_t load_relaxed(const std::uint64_t* address) {
     return value;
 }
 
-/// .b128 is one access; .v2.b64 would be two (PTX ISA 8.3, compute capability 7.0).
+/// Uses .b128, which is one access; .v2.b64 would be two (PTX ISA 8.3, compute capability 7.0).
 __device__ inline wide_word load_relaxed(const wide_word* address) {
     delay();
     wide_word value;
@@ -63,7 +63,7 @@ __device__ inline void store_relaxed(wide_word* address, wide_word value) {
     delay();
 }
 
-/// What was written before the store or atomic that it reads from is seen after it.
+/// Afterwards this thread sees what was written before the store or atomic whose value it read.
 __device__ inline unsigned load_acquire(const unsigned* address) {
     delay();
     unsigned value;
@@ -75,7 +75,7 @@ __device__ inline unsigned load_acquire(const unsigned* address) {
     return value;
 }
 
-/// *counter += value. What the thread wrote before is seen by whoever acquires the result.
+/// *counter += value. A thread that acquires the result sees what this thread wrote before.
 __device__ inline void add_release(unsigned* counter, unsigned value) {
     delay();
     asm volatile("red.release.gpu.global.add.u32 [%0], %1;" ::"l"(__cvta_generic_to_global(counter)),

@@ -4,7 +4,7 @@
 
 namespace heddle::kernels::ptx {
 
-/// As instructions take it. In a cluster it has the block's rank in its upper bits.
+/// The address of shared memory as instructions take it. In a cluster its upper bits hold the block's rank.
 __device__ inline unsigned shared_address(const void* shared) {
     return static_cast<unsigned>(__cvta_generic_to_shared(shared));
 }

@@ -4,8 +4,8 @@
 
 namespace heddle::kernels::ptx {
 
-/// Stores a structure of global memory at once, of up to 16 bytes, to whose size it is aligned. The compiler often takes the
-/// assignment of a vector apart, into a store of four bytes each that touches all sectors of a warp's line.
+/// Stores a structure of up to 16 bytes, aligned to its size, to global memory by one instruction. The compiler often
+/// splits the assignment of a vector into stores of four bytes, each of which touches all sectors of a warp's line.
 template <class T>
 __device__ void store(T* at, const T& value) {
     static_assert(sizeof(T) <= sizeof(uint4) && alignof(T) == sizeof(T));

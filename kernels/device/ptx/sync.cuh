@@ -4,17 +4,17 @@
 
 #include <cuda_runtime.h>
 
-/// Barriers, fences and pauses of CUDA itself. Kernels call these, so that a build with HEDDLE_DELAYS has its delays at them.
+/// CUDA's barriers, fences and pauses. Kernels call these, so that a build with HEDDLE_DELAYS can add its delays.
 namespace heddle::kernels::ptx {
 
-/// Waits for all threads of the block; what they wrote before is seen by all.
+/// Waits for all threads of the block. All then see what they wrote before.
 __device__ inline void sync_threads() {
     delay();
     __syncthreads();
     delay();
 }
 
-/// The same. Whether `value` is true for all threads.
+/// The same; returns whether `value` is true for all threads.
 __device__ inline bool sync_threads_and(bool value) {
     delay();
     const bool all = __syncthreads_and(value);
@@ -22,20 +22,20 @@ __device__ inline bool sync_threads_and(bool value) {
     return all;
 }
 
-/// Waits for all lanes of the warp; what they wrote before is seen by all. No delay parts lanes, which meet again after each:
-/// whether one is missing, racecheck says.
+/// Waits for all lanes of the warp. All then see what they wrote before. Delays never separate the lanes of a warp, so they
+/// do not show a missing call; racecheck does.
 __device__ inline void sync_warp() {
     __syncwarp();
 }
 
-/// What this thread wrote before is seen by the device's other threads before what it writes after.
+/// Other threads of the device see this thread's earlier writes before its later ones.
 __device__ inline void fence_device() {
     delay();
     __threadfence();
     delay();
 }
 
-/// A pause between two looks at what another block will write.
+/// A pause between two polls of memory that another block will write.
 __device__ inline void nap(unsigned nanoseconds) {
     __nanosleep(nanoseconds);
 }

@@ -8,15 +8,15 @@
 #include <cuda.h>
 
 /// Copies of boxes between a tensor in global memory and shared memory, by the tensor memory accelerator (compute
-/// capability 9.0). Tensors have three dimensions, but for windows. One thread starts a copy. A coordinate is of the box's
-/// first element, innermost first; what lies outside of the tensor is read as zeros and not written.
+/// capability 9.0). Tensors have three dimensions, except those of windows. One thread starts a copy. Coordinates are those
+/// of the box's first element, innermost first. Elements outside of the tensor are read as zeros and not written.
 namespace heddle::kernels::ptx {
 
 __device__ inline void prefetch(const CUtensorMap& map) {
     asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
 }
 
-/// All bytes of the box, outside ones too, are counted at `barrier`.
+/// `barrier` counts all bytes of the box, also those outside of the tensor.
 __device__ inline void load_box(void* shared, const CUtensorMap& map, int x, int y, int z,
                                 mbarrier* barrier) {
     delay();
@@ -27,8 +27,8 @@ __device__ inline void load_box(void* shared, const CUtensorMap& map, int x, int
         : "memory");
 }
 
-/// The map is one of windows (tensor_map.hpp) and has four dimensions. Loads a line for each of its pixels from (x, y) of image
-/// `image` on, along rows and from image to image: the channels from `channel` on of the pixel that lies (right, down) of it.
+/// Loads from the map's `pixels` windows (tensor_map.hpp) from (x, y) of `image` on, along rows and on to the next image. Each
+/// window gives a line: the channels from `channel` on of its pixel (right, down). The map has four dimensions.
 __device__ inline void load_windows(void* shared, const CUtensorMap& map, int channel, int x, int y,
                                     int image, int right, int down, mbarrier* barrier) {
     delay();
@@ -40,14 +40,14 @@ __device__ inline void load_windows(void* shared, const CUtensorMap& map, int ch
         : "memory");
 }
 
-/// Fetches the box into L2, and waits for nothing.
+/// Fetches the box into L2 without waiting.
 __device__ inline void prefetch_box_to_l2(const CUtensorMap& map, int x, int y, int z) {
     asm volatile("cp.async.bulk.prefetch.tensor.3d.L2.global [%0, {%1, %2, %3}];" ::"l"(&map), "r"(x), "r"(y),
                  "r"(z)
                  : "memory");
 }
 
-/// To the same place in each block of the cluster whose bit is set in `blocks`, and counted at its barrier.
+/// Copies to the same place in each block of the cluster that `blocks` has a bit for. Each block's barrier counts its bytes.
 __device__ inline void load_box_multicast(void* shared, const CUtensorMap& map, int x, int y, int z,
                                           mbarrier* barrier, std::uint16_t blocks) {
     delay();
@@ -68,7 +68,7 @@ __device__ inline void store_box(const CUtensorMap& map, const void* shared, int
         : "memory");
 }
 
-/// The stores that this thread started since the last call are a group.
+/// Makes the stores that this thread started since the last call a group.
 __device__ inline void commit_stores() {
     asm volatile("cp.async.bulk.commit_group;" ::: "memory");
 }

@@ -6,17 +6,17 @@
 #include <cstdint>
 #include <type_traits>
 
-/// Products of a warpgroup (128 threads) of operands in shared memory (compute capability 9.0a): m64nNk16 of half or bfloat16,
-/// m64nNk8 of float as TF32, float32 sums in registers. The tensor cores work while the threads go on: from
-/// wgmma_fence() to the wait nobody else touches the sums.
+/// Products of a warpgroup (128 threads) with operands in shared memory and sums in registers (compute capability 9.0a).
+/// Half and bfloat16 use m64nNk16, and float as TF32 uses m64nNk8; these have float32 sums. The tensor cores work while the
+/// threads go on. From wgmma_fence() to the wait, nobody else may touch the sums.
 namespace heddle::kernels::ptx {
 
-/// Before the first product, and after registers of the sums were touched.
+/// Call this before the first product, and after any access to the registers of the sums.
 __device__ inline void wgmma_fence() {
     asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
 }
 
-/// The products since the last call are a group.
+/// Makes the products since the last call a group.
 __device__ inline void wgmma_commit() {
     asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
 }
@@ -27,7 +27,7 @@ __device__ inline void wgmma_wait() {
     asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(pending) : "memory");
 }
 
-/// After the wait: what reads the sums stays behind it.
+/// Call this after the wait: it keeps reads of the sums behind the wait.
 template <int count>
 __device__ inline void wgmma_results(float (&sums)[count]) {
 #pragma unroll
@@ -39,7 +39,7 @@ __device__ inline void wgmma_results(unsigned (&sums)[count]) {
     for (unsigned& sum : sums) asm volatile("" : "+r"(sum));
 }
 
-// The instruction names each of its registers; these macros do not leave the file.
+// The instruction names each of its registers. These macros are undefined at the end of the file.
 // clang-format off
 #define REGISTERS_0 "%0, %1, %2, %3"
 #define REGISTERS_4 ", %4, %5, %6, %7"
@@ -77,10 +77,9 @@ __device__ inline void wgmma_results(unsigned (&sums)[count]) {
     else WGMMA(n, "bf16", __VA_ARGS__)
 // clang-format on
 
-/// sums = a b + (accumulate ? sums : 0). a and b are descriptors (warpgroup_tile.cuh). Floats lie along k, and what TF32 has no
-/// bits for is cut off. Thread t has of the columns
-/// 8j + 2 (t % 4) and the next one sums[4j] and [4j + 1] in row 16 (t / 32) + t % 32 / 4, [4j + 2] and [4j + 3] eight
-/// rows below.
+/// sums = a b + (accumulate ? sums : 0). a and b are descriptors (warpgroup_tile.cuh). Floats must be k-major, and the bits
+/// that TF32 lacks are cut off. For columns 8j + 2 (t % 4) and the next one, thread t holds sums[4j] and [4j + 1] in row 16
+/// (t / 32) + t % 32 / 4. It holds [4j + 2] and [4j + 3] eight rows below.
 template <class T, int n, bool a_k_major, bool b_k_major>
 __device__ inline void wgmma(float (&sums)[n / 2], std::uint64_t a, std::uint64_t b, bool accumulate) {
     static_assert(std::is_same_v<T, __half> || std::is_same_v<T, __nv_bfloat16> ||
@@ -110,8 +109,9 @@ __device__ inline void wgmma(float (&sums)[n / 2], std::uint64_t a, std::uint64_
     // clang-format on
 }
 
-/// The same with A in registers, bfloat16, 128 columns. Thread t has of the rows 16 (t / 32) + t % 32 / 4 and eight below the
-/// pairs from column 2 (t % 4) on, a[0] and a[1], and eight columns on, a[2] and a[3]. Nobody touches them until the wait.
+/// The same with A in registers, bfloat16, and 128 columns. Thread t gives rows 16 (t / 32) + t % 32 / 4 and eight below. The
+/// pairs from column 2 (t % 4) on are in a[0] and a[1], and those eight columns on in a[2] and a[3]. They must not change until
+/// the wait.
 template <bool b_k_major>
 __device__ inline void wgmma_of_registers(float (&sums)[64], const unsigned (&a)[4], std::uint64_t b,
                                           bool accumulate) {
@@ -135,8 +135,8 @@ __device__ inline void wgmma_of_registers(float (&sums)[64], const unsigned (&a)
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(static_cast<int>(accumulate)))
 // clang-format on
 
-/// The same of TF32, 8 along k, with B k-major. Thread t has a[0] and [2] of the row 16 (t / 32) + t % 32 / 4, a[1] and [3] of
-/// eight below, of column t % 4 and of four on.
+/// The same for TF32, with 8 elements along k and B k-major. Thread t gives rows 16 (t / 32) + t % 32 / 4, in a[0] and
+/// a[2], and eight below, in a[1] and a[3]. Column t % 4 is in a[0] and a[1], and four columns on in a[2] and a[3].
 template <int n>
 __device__ inline void wgmma_tf32(float (&sums)[n / 2], const unsigned (&a)[4], std::uint64_t b,
                                   bool accumulate) {
@@ -166,7 +166,7 @@ __device__ inline void wgmma_tf32(float (&sums)[n / 2], const unsigned (&a)[4], 
 #define WHOLE_4(i) "+r"(sums[i]), "+r"(sums[i + 1]), "+r"(sums[i + 2]), "+r"(sums[i + 3])
 #define WHOLE_16(i) WHOLE_4(i), WHOLE_4(i + 4), WHOLE_4(i + 8), WHOLE_4(i + 12)
 
-/// 64 x 64 of products of bytes without sign, 32 along k, both k-major; exact.
+/// Exact sums of 64 x 64 products of unsigned bytes, 32 along k; A and B are k-major.
 __device__ inline void wgmma_u8(unsigned (&sums)[32], std::uint64_t a, std::uint64_t b, bool accumulate) {
     // clang-format off
     asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %34, 0;\n"
@@ -177,8 +177,8 @@ __device__ inline void wgmma_u8(unsigned (&sums)[32], std::uint64_t a, std::uint
     // clang-format on
 }
 
-/// 64 x 32, with A in registers: thread t has of the rows 16 (t / 32) + t % 32 / 4 and eight below the four bytes from column
-/// 4 (t % 4) on, a[0] and a[1], and 16 columns on, a[2] and a[3].
+/// The same for 64 x 32, with A in registers. Thread t gives rows 16 (t / 32) + t % 32 / 4 and eight below. Four bytes from
+/// column 4 (t % 4) on are in a[0] and a[1], and those 16 columns on in a[2] and a[3].
 __device__ inline void wgmma_u8_of_registers(unsigned (&sums)[16], const unsigned (&a)[4], std::uint64_t b,
                                              bool accumulate) {
     // clang-format off

@@ -4,8 +4,8 @@
 
 namespace heddle::kernels::matmul {
 
-/// How many times as long as on an H200 a step takes on an A100, by the datasheets: a multiprocessor has half the FFMAs a
-/// clock and 0.71 of the clock, and 0.39 of the TF32 operations a second, of which tf32x3 reaches more.
+/// The time of a step on an A100 relative to an H200, by the datasheets. A multiprocessor has half the FFMAs a clock, at
+/// 0.71 of the clock. It has 0.39 of the TF32 operations a second, of which tf32x3 reaches a larger share.
 constexpr double steps_on_a100(std::string_view row) {
     constexpr double ffma = 2.8, tensor_cores = 1.6;
     if (row == "tf32x3") return tensor_cores;
@@ -14,7 +14,7 @@ constexpr double steps_on_a100(std::string_view row) {
     return is_by_ffma ? ffma : 1;
 }
 
-/// An estimate from the datasheets of an A100 beside an H200; nothing is measured.
+/// Estimated from the datasheets of an A100 and an H200; nothing is measured.
 inline constexpr costs a100 = [] {
     constexpr double memory = 0.42;  // by the datasheets
     costs card = h200;

@@ -4,8 +4,8 @@
 
 namespace heddle::kernels::matmul {
 
-/// A card of which nothing is measured. The kernels of FFMAs cost as on an H200 beside one another. Tensor cores multiply TF32 at
-/// most twice as fast as FFMAs, by the datasheets of compute capability 8.6 and 8.9, so that three products take longer.
+/// The costs of a card that was not measured. FFMA kernels compare with one another as on an H200. By the datasheets of 8.6
+/// and 8.9, tensor cores multiply TF32 at most twice as fast as FFMAs. So three products take longer.
 inline constexpr costs generic = [] {
     constexpr double slower = 2;
     costs card = h200;

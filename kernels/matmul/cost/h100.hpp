@@ -4,7 +4,7 @@
 
 namespace heddle::kernels::matmul {
 
-/// An H100 has an H200's multiprocessors. Its memory's rate is by the ratio of those that were measured.
+/// An H100 has the multiprocessors of an H200. The memory's rate is scaled by the ratio of measured rates.
 inline constexpr costs h100 = [] {
     constexpr double slower = 0.73;
     costs card = h200;

@@ -17,7 +17,7 @@ plan plan_pipelined(const product_facts& p, const device_traits& device, std::si
     return result;
 }
 
-/// Its rows are persistent's tiles, by another schedule.
+/// The rows of a group are tiles of persistent with another schedule.
 const row_cost& cost_of_group(const costs& card, std::size_t kernel) {
     static constexpr std::array<cost_place<h200>, 2> places = {"persistent 128x256", "grouped 64x128"};
     static_assert(places.size() == grouped_kernels.size());
@@ -35,7 +35,7 @@ plan plan_one_way(const product_facts&, const device_traits&) {
 }
 plan plan_scale(const product_facts& p, const device_traits&) {
     constexpr std::int64_t packet_bytes = 16;
-    // Rows and columns of one line of all of C are those that the epilogue knows.
+    // The epilogue knows the rows and columns of C. So C is one line only without an epilogue.
     const std::int64_t longest_row = p.has_epilogue ? 0 : std::numeric_limits<std::int64_t>::max() / 2;
     return {.of_c = access_of(p.c, p.c_stride, packet_bytes / p.c.element_bytes, longest_row)};
 }
@@ -91,7 +91,7 @@ plan plan_thin(const product_facts& p, const device_traits& device, std::size_t 
     return result;
 }
 
-/// A multiprocessor takes two tiles at a time.
+/// A multiprocessor has two tiles at a time.
 plan plan_tf32x3(const product_facts& p, const device_traits& device) {
     const planning x(p, device);
     constexpr block_kernel tile{"tf32x3", tf32x3_m, tf32x3_n, 2};
@@ -100,8 +100,8 @@ plan plan_tf32x3(const product_facts& p, const device_traits& device) {
     return {.us = result.us};
 }
 
-/// A block has up to 16 rows and 32 columns, or 8 and four times as many lines along k at once. Where the wide operand lies
-/// along k, it has 4 or 8 columns, and goes 1024 along k at once, which takes as long as so many lines of 32.
+/// A block has up to 16 rows and 32 columns, or 8 columns and four times as many rows along k at once. If the wide operand
+/// lies along k, a block has 4 or 8 columns and 1024 along k at once. These take as long as so many rows of 32.
 plan plan_skinny_float(const product_facts& p, const device_traits& device, std::size_t kernel) {
     constexpr std::int64_t line = 32, lines_of_short = 4, l2_share = 2, along_k = 1024, packet = 4;
     const bool is_turned = p.c.rows > p.c.cols;
@@ -116,10 +116,10 @@ plan plan_skinny_float(const product_facts& p, const device_traits& device, std:
                                           : divide_up(x.k, line * parts);
     const bool in_packets = !is_along_k || (has_tensor_columns(wide, copy_kind::none) &&
                                             (is_turned ? p.a_stride : p.b_stride) % packet == 0);
-    // A step reads 1024 elements of the wide operand, and for each row some of the thin one.
+    // A step reads 1024 elements of the wide operand, and some elements of the thin one for each row.
     const std::int64_t wide_columns = is_along_k ? columns : line / parts;
     const double step = 1 + static_cast<double>(rows) / static_cast<double>(wide_columns);
-    // Around them are the sums of rows and, where the thin operand goes through shared memory, as much again for that.
+    // The work around the steps is that of the rows' sums, and as much again if the thin operand goes through shared memory.
     const double share = static_cast<double>(rows) / static_cast<double>(skinny_float_kernels.back().rows);
     const double around = is_along_k ? share / 2 : (1 + share) / 2;
     return {.is_turned = is_turned,
@@ -138,7 +138,7 @@ plan plan_bf16x6(const product_facts& p, const device_traits& device, std::size_
     const tile_shape& tile = bf16x6_kernels[kernel].tile;
     plan result = x.streamed(tile, cost_of<bf16x6_kernels>(x.costs, kernel));
     result.kernel = kernel;
-    // The lowest row of tiles takes less time where it has rows for one warpgroup alone, of 64.
+    // The last row of tiles takes less time if it has rows of C for one warpgroup only, of 64 rows.
     const std::int64_t rest = x.m % (std::int64_t{tile.m} * tile.blocks);
     result.low_last = 0 < rest && rest <= 64;
     x.add_copies(p.copies, result);
@@ -167,7 +167,7 @@ split_layout lay_out_split(std::int64_t extent, int tile_extent, std::int64_t k,
     return result;
 }
 
-/// Where B does not lie along k, A does, and C^T is computed.
+/// If B does not lie along k, A does, and C^T is computed.
 plan plan_tf32(const product_facts& p, const device_traits& device, std::size_t kernel) {
     const operand_copies copies = p.copies_along_k;
     const bool is_turned = !has_tensor_columns(p.b, copies.b);
@@ -184,7 +184,7 @@ plan plan_tf32(const product_facts& p, const device_traits& device, std::size_t 
     return result;
 }
 
-/// The operand of C's columns, or of those of C^T, has to lie along k.
+/// The operand of the columns of C, or of C^T, must lie along k.
 plan plan_skinny_tf32(const product_facts& p, const device_traits& device, std::size_t kernel) {
     const operand_copies copies = p.copies_along_k;
     plan best;
@@ -203,7 +203,7 @@ plan plan_skinny_tf32(const product_facts& p, const device_traits& device, std::
 // half and bfloat16
 
 plan plan_mma_sync(const product_facts& p, const device_traits& device, std::size_t kernel) {
-    constexpr std::int64_t packet = 4;  // of C
+    constexpr std::int64_t packet = 4;  // elements of C
     const planning x(p, device);
     const block_kernel tile = mma_sync_kernels[kernel].block();
     plan result = x.blocks(tile, cost_of<mma_sync_kernels>(x.costs, kernel),
@@ -242,7 +242,7 @@ plan plan_fused(const product_facts& p, const device_traits& device, std::size_t
     });
 }
 
-/// C's longer side is m. Where the operand of the short side does not lie along k, its boxes are 64 wide.
+/// The longer side of C is m. If the operand of the short side does not lie along k, its boxes are 64 wide.
 plan plan_skinny(const product_facts& p, const device_traits& device, std::size_t kernel) {
     const bool is_turned = p.c.rows < p.c.cols;
     const planning x(p, device, is_turned);

@@ -10,7 +10,7 @@ namespace heddle::kernels::matmul {
 
 c_access access_of(const matrix_layout& c, std::int64_t batch_stride, std::int64_t packet,
                    std::int64_t longest_row) {
-    constexpr std::int64_t few = 2;  // packets: shorter rows are hardly more than what is left of them
+    constexpr std::int64_t few = 2;  // packets: shorter rows hardly have more than their ends
     if (!has_contiguous_rows(c)) return c_access::elements;
     const std::int64_t steps = (c.rows > 1 ? c.row_stride : 0) | batch_stride | c.cols;
     const bool has_packets = c.alignment() % (packet * c.element_bytes) == 0 && steps % packet == 0;
@@ -20,21 +20,21 @@ c_access access_of(const matrix_layout& c, std::int64_t batch_stride, std::int64
     return c.cols >= few * packet ? c_access::rows : c_access::elements;
 }
 
-planning::planning(const product_facts& of, const device_traits& on, bool is_turned)
-    : planning(of, on, of.copies, is_turned) {}
+planning::planning(const product_facts& facts, const device_traits& gpu, bool is_turned)
+    : planning(facts, gpu, facts.copies, is_turned) {}
 
-planning::planning(const product_facts& of, const device_traits& on, const operand_copies& copies,
+planning::planning(const product_facts& facts, const device_traits& gpu, const operand_copies& copies,
                    bool is_turned)
-    : problem(of),
-      device(on),
-      costs(costs_of(on)),
-      m(is_turned ? of.c.cols : of.c.rows),
-      n(is_turned ? of.c.rows : of.c.cols),
-      k(of.a.cols),
-      a_lines(of.a_lines[static_cast<std::size_t>(copies.a)]),
-      b_lines(of.b_lines[static_cast<std::size_t>(copies.b)]),
-      moved_bytes(of.operand_bytes + (of.adds_c ? of.c_bytes : 0) +
-                  std::max(0.0, of.c_bytes - static_cast<double>(on.l2_bytes))) {}
+    : problem(facts),
+      device(gpu),
+      costs(costs_of(gpu)),
+      m(is_turned ? facts.c.cols : facts.c.rows),
+      n(is_turned ? facts.c.rows : facts.c.cols),
+      k(facts.a.cols),
+      a_lines(facts.a_lines[static_cast<std::size_t>(copies.a)]),
+      b_lines(facts.b_lines[static_cast<std::size_t>(copies.b)]),
+      moved_bytes(facts.operand_bytes + (facts.adds_c ? facts.c_bytes : 0) +
+                  std::max(0.0, facts.c_bytes - static_cast<double>(gpu.l2_bytes))) {}
 
 double planning::us(const row_cost& row, const work& w) const {
     const double around_us = w.slower * row.around_us * (problem.adds_c ? costs.adding : 1) + w.around_us,
@@ -77,7 +77,7 @@ plan planning::whole(const tile_shape& tile, const row_cost& row) const {
 }
 
 plan planning::streamed(const tile_shape& tile, const row_cost& row) const {
-    constexpr std::int64_t least_steps = 8;  // of a worker's share of a tile: fewer do not pay
+    constexpr std::int64_t least_steps = 8;  // of a worker's share of a tile: fewer are not worth it
     plan result = whole(tile, row);
     if (!problem.has_scratch) return result;
     const std::int64_t tiles = result.whole;
@@ -111,12 +111,12 @@ plan planning::streamed(const tile_shape& tile, const row_cost& row) const {
 }
 
 plan planning::blocks(const block_kernel& tile, const row_cost& row, work each, bool may_share) const {
-    constexpr std::int64_t least_part = 64;  // along k: less does not pay
+    constexpr std::int64_t least_part = 64;  // along k: less is not worth it
     const std::int64_t at_once = std::int64_t{device.sm_count} * tile.blocks_per_sm;
     const auto depth = static_cast<double>(k);
     each.bytes += moved_bytes;
     each.steps = depth;
-    // Full rounds, and the rest of the blocks, each `along` of k, of which a multiprocessor has so many.
+    // The time of full rounds, and of the rest of the blocks with `along` of k each, which multiprocessors share.
     const auto rounds_us = [&](std::int64_t rounds, std::int64_t rest, double along) {
         each.rounds = static_cast<double>(rounds);
         each.last_steps = rest > 0 ? along : 0;
@@ -129,7 +129,7 @@ plan planning::blocks(const block_kernel& tile, const row_cost& row, work each, 
     result.whole = result.down * result.across;
     const std::int64_t all = problem.batches * result.whole;
     result.us = rounds_us(all / at_once, all % at_once, depth);
-    // A batch that fills less than a round shares all its tiles.
+    // A batch of less than one round shares all its tiles.
     const std::int64_t rest = problem.batches == 1 ? result.whole % at_once : result.whole;
     const std::int64_t all_rest = problem.batches * rest;
     if (!may_share || rest == 0 || all_rest > at_once) return result;
@@ -142,7 +142,7 @@ plan planning::blocks(const block_kernel& tile, const row_cost& row, work each, 
     sharing.sums_bytes = all_rest * sharing.parts * tile.m * tile.n * std::int64_t{sizeof(float)};
     sharing.us = rounds_us((all - all_rest) / at_once, all_rest * sharing.parts, depth / sharing.parts) +
                  costs.launch_us + static_cast<double>(sharing.sums_bytes) / costs.copied_bytes_per_us;
-    // Sums are added up by as many threads as the device takes at once.
+    // As many threads as the device can run at once add up the sums.
     const std::int64_t packets = all_rest * tile.m * tile.n / 4;
     const std::int64_t wanted = divide_up(std::int64_t{device.sm_count} * device.max_threads_per_sm, packets);
     sharing.adders = static_cast<int>(std::min<std::int64_t>(
@@ -153,7 +153,7 @@ plan planning::blocks(const block_kernel& tile, const row_cost& row, work each, 
 }
 
 plan planning::skinny(const skinny_kernel& tile, const row_cost& row) const {
-    constexpr std::int64_t least_k = 256;  // of a block: less does not pay for adding up
+    constexpr std::int64_t least_k = 256;  // of a block: less is not worth adding up
     plan result;
     result.down = divide_up(m, skinny_height);
     result.across = divide_up(n, tile.n);

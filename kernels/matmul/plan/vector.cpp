@@ -7,14 +7,14 @@
 namespace heddle::kernels::matmul {
 namespace {
 
-constexpr double block_bytes = vector_threads * vector_packets * tensor_alignment;  ///< that it reads at once
+constexpr double block_bytes = vector_threads * vector_packets * tensor_alignment;  ///< read at once
 
 int lanes_for(std::int64_t wanted, int most) {
     return static_cast<int>(
         std::bit_ceil(static_cast<std::uint64_t>(std::clamp<std::int64_t>(wanted, 1, most))));
 }
 
-/// The plan of y (m) = A (m x k) x (k), of which the kind and what follows from it are to be found.
+/// Makes the plan of y (m) = A (m x k) x (k): its kind, and what follows from the kind.
 class vector_planning {
   public:
     static constexpr std::int64_t warp = 32;
@@ -32,14 +32,14 @@ class vector_planning {
         result.is_turned = is_turned;
     }
 
-    plan of_elements() {
+    plan by_elements() {
         take(vector_kind::elements, lanes_for(k, warp));
         result.down = divide_up(m, vector_threads / result.lanes * vector_element_rows);
         return result;
     }
 
-    /// Rows lie along k. Blocks go from tile to tile, or share one.
-    plan of_rows() {
+    /// For rows along k. Blocks go from tile to tile, or share one tile.
+    plan by_rows() {
         const std::int64_t packets = divide_up(k, width);
         if (packets <= warp * (vector_packets / vector_short_rows))
             take(vector_kind::short_rows,
@@ -55,17 +55,17 @@ class vector_planning {
             result.lanes /= 2;
         result.down = tiles(result.lanes);
         result.steps = packets;
-        // One packet less in the last round of a warp leaves room for what x has before and behind.
+        // One packet less in the last round of a warp leaves room for elements of x before and after packets.
         if (result.lanes == vector_threads)
             share(packets, divide_up(packets, vector_threads * vector_packets - 2), 1);
-        // As many tiles for each block.
+        // All blocks get equal numbers of tiles.
         if (result.parts == 1)
             result.down = divide_up(result.down, divide_up(p.batches * result.down, blocks_at_once));
         return result;
     }
 
-    /// Columns lie along m.
-    plan of_columns() {
+    /// For columns along m.
+    plan by_columns() {
         const bool have_packets = a.col_stride % width == 0;
         const bool begin_at_packets = a.alignment() >= tensor_alignment &&
                                       (p.batches == 1 || begins_at_boxes(batch_stride, a.element_bytes));
@@ -76,7 +76,7 @@ class vector_planning {
         while (result.lanes < vector_threads && k < vector_threads * vector_packets / result.lanes &&
                result.lanes < divide_up(rows, width))
             result.lanes *= 2;
-        // Where too few blocks can share a tile, smaller tiles are more of them; of whole sectors.
+        // If too few blocks can share a tile, tiles are smaller, so that there are more. They keep whole sectors.
         const int least_lanes = p.has_scratch ? 4 : 2;
         const auto blocks = [&] {
             const std::int64_t tiles = p.batches * divide_up(rows, result.lanes * width);
@@ -97,13 +97,13 @@ class vector_planning {
         result.lanes = lanes;
     }
 
-    /// How often a block of a column's lanes reads, for so many columns.
+    /// How many times the lanes of a block read, for this many columns.
     std::int64_t rounds_of(std::int64_t columns) const {
         return divide_up(columns, vector_threads / result.lanes * vector_packets);
     }
 
-    /// How many blocks share a tile that takes one of them so many rounds: through the workspace or, where there is none, as a
-    /// cluster. 1 where that would take longer.
+    /// The number of blocks that share a tile of `rounds` rounds, through the workspace or, without one, as a cluster. 1 if
+    /// sharing would take longer.
     std::int64_t parts_of(std::int64_t tiles, std::int64_t rounds) const {
         const bool has_cluster =
             has_clusters(device.compute_capability_major, device.compute_capability_minor);
@@ -116,7 +116,7 @@ class vector_planning {
         return rounds - divide_up(rounds, parts) < least_saved ? 1 : parts;
     }
 
-    /// Lets several blocks share each tile, of so many sums, where that pays.
+    /// Lets several blocks share each tile of `sums` sums, if that is faster.
     void share(std::int64_t all, std::int64_t rounds, std::int64_t sums) {
         const std::int64_t tiles = p.batches * result.down, parts = parts_of(tiles, rounds);
         if (parts == 1) return;
@@ -135,14 +135,14 @@ class vector_planning {
 }  // namespace
 
 plan plan_vector(const product_facts& p, const device_traits& device) {
-    // Where both operands are vectors, the contiguous one is read in packets.
+    // If both operands are vectors, packets are read of the contiguous one.
     const bool is_turned =
         p.c.cols > 1 || (p.c.rows == 1 && !has_contiguous_rows(p.a) && has_contiguous_rows(transposed(p.b)));
     const planning x(p, device, is_turned);
     const matrix_layout a = is_turned ? transposed(p.b) : p.a;
     const bool along_m = x.m > 1 && x.k > 1 && a.row_stride == 1 && a.col_stride != 1;
-    vector_planning of(x, is_turned);
-    plan result = along_m ? of.of_columns() : x.k <= vector_planning::warp ? of.of_elements() : of.of_rows();
+    vector_planning v(x, is_turned);
+    plan result = along_m ? v.by_columns() : x.k <= vector_planning::warp ? v.by_elements() : v.by_rows();
 
     const double blocks =
         std::min(static_cast<double>(device.sm_count) * vector_blocks_per_sm,
