@@ -53,7 +53,7 @@ __device__ void convolve(float (&sums)[outputs], const float* taps, int count, L
 /// A strip of an image whose rows are filtered along x from shared memory, for any radius. A warp filters a
 /// row: a lane 4 neighbouring values, so that a 16-byte load feeds all of them.
 struct strip {
-    static constexpr int values = 128;
+    static constexpr int values = columns_along_x;
     static constexpr int lanes = 32;
     static constexpr int threads = 256;
     static constexpr int warps = threads / lanes;

@@ -166,11 +166,15 @@ __device__ void load_pixels(float (&pixels)[outputs][width], const T* from) {
     }
 }
 
-/// How the rows of a strip come to shared memory. What lies inside of the image is copied 16 bytes at a time. The ragged rest
-/// on the left and on the right comes value by value, from where `columns` tells.
+/// How the rows of a strip come to shared memory. What lies inside of the image is copied 16 bytes at a time, and where rows are
+/// not aligned it is put together from words on its way. The ragged rest on the left and on the right comes value by value,
+/// from where `columns` tells.
 template <class T, int channels, int taps>
 struct row_copies {
     static constexpr int packet = max_vector_bytes / static_cast<int>(sizeof(T));
+    static constexpr int packet_words = max_vector_bytes / int{sizeof(unsigned)};
+    /// Values beside a packet that words of memory may hold too.
+    static constexpr int slack = int{sizeof(unsigned)} / static_cast<int>(sizeof(T)) - 1;
 
     const parameters<T, taps>& p;
     const T* source;
@@ -197,14 +201,59 @@ struct row_copies {
         const ring_layout& l = p.layout;
         window = round_up(strip + 2 * l.halo, packet);
         window_begin = p.x * channels + begin - l.halo;
-        left = p.aligned_loads ? ::min(window, round_up(::max(-window_begin, 0), packet)) : window;
-        right = ::max(left, ::min(window, (p.source_width * channels - window_begin) / packet * packet));
+        const int beside = p.aligned_loads ? 0 : slack;
+        left = ::min(window, round_up(::max(beside - window_begin, 0), packet));
+        right =
+            ::max(left, ::min(window, (p.source_width * channels - beside - window_begin) / packet * packet));
         ragged = left + window - right;
         const int threads = static_cast<int>(blockDim.x);
         for (int i = static_cast<int>(threadIdx.x); i < ragged; i += threads) {
             const int at = window_begin + (i < left ? i : i - left + right) + l.halo * channels;
             const int pixel = source_index(at / channels - l.halo, p.source_width, p.border);
             columns[i] = pixel < 0 ? -1 : pixel * channels + at % channels;
+        }
+    }
+
+    /// A packet that begins at any address.
+    struct words_of_packet {
+        unsigned words[packet_words + 1];
+        unsigned shift;
+
+        __device__ void load(const T* from) {
+            const auto address = reinterpret_cast<std::uintptr_t>(from);
+            const auto* first =
+                reinterpret_cast<const unsigned*>(address / sizeof(unsigned) * sizeof(unsigned));
+            shift = static_cast<unsigned>(address % sizeof(unsigned) * 8);
+#pragma unroll
+            for (int i = 0; i < packet_words; ++i) words[i] = first[i];
+            words[packet_words] = shift == 0 ? 0 : first[packet_words];
+        }
+        __device__ void store(T* to) const {
+            const auto word = [this](int i) { return __funnelshift_r(words[i], words[i + 1], shift); };
+            *reinterpret_cast<uint4*>(to) = make_uint4(word(0), word(1), word(2), word(3));
+        }
+    };
+
+    /// The packets of rows that are not aligned. Several are under way at a time.
+    __device__ void stage_words(int first, int count) const {
+        constexpr int batch = 2;
+        const int row_packets = (right - left) / packet, threads = static_cast<int>(blockDim.x);
+        for (int begin = static_cast<int>(threadIdx.x); begin < count * row_packets;
+             begin += batch * threads) {
+            words_of_packet loaded[batch];
+            T* to[batch];
+#pragma unroll
+            for (int b = 0; b < batch; ++b) {
+                const int i = begin + b * threads, row = i / row_packets;
+                const int at = left + (i - row * row_packets) * packet;
+                const std::int64_t y =
+                    row < count ? source_index(first_row + first + row, p.source_height, p.border) : -1;
+                to[b] = y < 0 ? nullptr : staged + row * p.layout.stage_pitch + at;
+                if (y >= 0) loaded[b].load(source + y * p.source_stride + window_begin + at);
+            }
+#pragma unroll
+            for (int b = 0; b < batch; ++b)
+                if (to[b] != nullptr) loaded[b].store(to[b]);
         }
     }
 
@@ -217,7 +266,7 @@ struct row_copies {
         if (has_bulk_copies && warp == 0) {
             const std::int64_t y =
                 lane < count ? source_index(first_row + first + lane, p.source_height, p.border) : -1;
-            const bool copies = y >= 0 && right > left;
+            const bool copies = p.aligned_loads && y >= 0 && right > left;
             const int bytes = (right - left) * static_cast<int>(sizeof(T));
             const int all = __popc(__ballot_sync(~0u, copies)) * bytes;
             if (lane == 0) ptx::arrive_and_expect(arrived, static_cast<unsigned>(all));
@@ -227,6 +276,7 @@ struct row_copies {
                                source + y * p.source_stride + window_begin + left,
                                static_cast<unsigned>(bytes), arrived);
         }
+        if (!p.aligned_loads) stage_words(first, count);
         const bool has_border = first_row + first < 0 || first_row + first + count > p.source_height;
         if (has_bulk_copies && ragged == 0 && !has_border) return;
         for (int i = warp; i < count; i += warps) {
@@ -237,7 +287,7 @@ struct row_copies {
                 continue;
             }
             const T* row = source + y * p.source_stride;
-            if (!has_bulk_copies)
+            if (!has_bulk_copies && p.aligned_loads)
                 for (int v = left + lane * packet; v < right; v += 32 * packet)
                     ptx::cp_async<16>(to + v, row + window_begin + v, 16);
             for (int v = lane; v < ragged; v += 32) {

@@ -77,9 +77,8 @@ struct fetched {
     unsigned shift;
     T singles[tile::singles];
 
-    template <bool aligned>
-    __device__ void fetch_packet(const T* from) {
-        if constexpr (aligned) {
+    __device__ void fetch_packet(const T* from, bool aligned) {
+        if (aligned) {
             const auto read = *reinterpret_cast<const packet<T, tile::values>*>(from);
 #pragma unroll
             for (int i = 0; i < tile::words; ++i) words[i] = read.words[i];
@@ -223,45 +222,29 @@ __global__ void __launch_bounds__(32 * tile<T, channels, radius>::warps,
     const singles<T, channels, radius, tile> single(p, lane, begin, valid, head, whole);
 
     fetched<T, tile> rows[tile::rows] = {};
-    const auto fetch_row = [&]<bool aligned>(int i, const T* row) {
-        if (fetches_packet) rows[i].template fetch_packet<aligned>(row + x);
-#pragma unroll
-        for (int k = 0; k < tile::singles; ++k) rows[i].singles[k] = row[single.columns[k]];
-    };
     // Inputs [inside_begin, inside_end) are rows of the source.
     const int inside_begin = first_row < 0 ? static_cast<int>(-first_row) : 0;
     const int inside_end = static_cast<int>(min(p.source_height - first_row, std::int64_t{inputs}));
     const T* next = source + (first_row - p.above) * p.source_stride;
     const auto fetch_rows = [&](int first) {
-        const bool are_inside = first >= inside_begin && first + tile::rows <= inside_end;
-        if (are_inside && p.aligned) {
 #pragma unroll
-            for (int i = 0; i < tile::rows; ++i)
-                fetch_row.template operator()<true>(i, next + i * p.source_stride);
-        } else if (are_inside) {
-#pragma unroll
-            for (int i = 0; i < tile::rows; ++i)
-                fetch_row.template operator()<false>(i, next + i * p.source_stride);
-        } else {
-#pragma unroll
-            for (int i = 0; i < tile::rows; ++i) {
-                const int input = first + i;
-                if (input >= inputs) break;
-                const T* row = next + i * p.source_stride;
-                if (input < inside_begin || input >= inside_end) {
-                    const std::int64_t y = border_rows[p.own_radius + input -
-                                                       (input < inside_begin ? inside_begin : inside_end)];
-                    row = y < 0 ? nullptr : source + (y - p.above) * p.source_stride;
-                }
-                if (row == nullptr)
+        for (int i = 0; i < tile::rows; ++i, next += p.source_stride) {
+            const int input = first + i;
+            if (input >= inputs) break;
+            const T* row = next;
+            if (input < inside_begin || input >= inside_end) {
+                const std::int64_t y =
+                    border_rows[p.own_radius + input - (input < inside_begin ? inside_begin : inside_end)];
+                if (y < 0) {
                     rows[i].fill(p.border_value);
-                else if (p.aligned)
-                    fetch_row.template operator()<true>(i, row);
-                else
-                    fetch_row.template operator()<false>(i, row);
+                    continue;
+                }
+                row = source + (y - p.above) * p.source_stride;
             }
+            if (fetches_packet) rows[i].fetch_packet(row + x, p.aligned);
+#pragma unroll
+            for (int k = 0; k < tile::singles; ++k) rows[i].singles[k] = row[single.columns[k]];
         }
-        next += tile::rows * p.source_stride;
     };
 
     float sums[tile::values][2 * radius + 1] = {};
@@ -269,8 +252,8 @@ __global__ void __launch_bounds__(32 * tile<T, channels, radius>::warps,
     T* out =
         p.destination + image * p.destination_image + (top - 2 * p.own_radius) * p.destination_stride + begin;
     ptx::wait_for_grids_before();
-    fetch_rows(0);
-    for (int first = 0; first < inputs; first += tile::rows) {
+    // The first turn only fetches.
+    for (int first = -tile::rows; first < inputs; first += tile::rows) {
         ptx::sync_warp();  // the rows before have been read
 #pragma unroll
         for (int i = 0; i < tile::rows; ++i) {
@@ -284,8 +267,9 @@ __global__ void __launch_bounds__(32 * tile<T, channels, radius>::warps,
         }
         ptx::sync_warp();
         fetch_rows(first + tile::rows);
+        if (first < 0) continue;
 
-        // What the last rows compute beyond the inputs is of no use, and costs less than a way around it.
+            // What the last rows compute beyond the inputs is of no use, and costs less than a way around it.
 #pragma unroll
         for (int i = 0; i < tile::rows; ++i) {
             float h[tile::values];

@@ -90,13 +90,13 @@ __global__ void __launch_bounds__(tile::threads)
 two_pass_plan plan_register_window(const filter_facts& p, const device_traits& device) {
     const intermediate_image between = intermediate_of(p);
     const std::int64_t tiles = divide_up(p.height, tile::rows) * p.images;
-    return {
-        .between = between,
-        .scratch_bytes = scratch_bytes_between(p),
-        .along_x = grid_along_x(p, between, device),
-        .along_y = {.blocks = {divide_up(p.row_values(), tile::threads), std::min(tiles, max_grid_y)},
-                    .threads = {tile::threads}},
-        .us = predicted_us("register_window", device, work_of_two_passes(p, between, tile::threads, device))};
+    return {.between = between,
+            .scratch_bytes = scratch_bytes_between(p),
+            .along_x = grid_along_x(p, between, device),
+            .along_y = {.blocks = {divide_up(p.row_values(), tile::threads), std::min(tiles, max_grid_y)},
+                        .threads = {tile::threads}},
+            .us = predicted_us("register_window", device,
+                               work_of_two_passes(p, between, columns_along_x, tile::threads, device))};
 }
 
 template <class T>

@@ -120,7 +120,8 @@ two_pass_plan plan_separable(const filter_facts& p, const device_traits& device)
             .scratch_bytes = scratch_bytes_between(p),
             .along_x = grid_of(between.rows),
             .along_y = grid_of(p.height),
-            .us = predicted_us("separable", device, work_of_two_passes(p, between, threads.x, device))};
+            .us = predicted_us("separable", device,
+                               work_of_two_passes(p, between, threads.x, threads.x, device))};
 }
 
 template <class T>

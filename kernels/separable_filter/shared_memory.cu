@@ -169,15 +169,15 @@ void launch_along_x(const two_pass_plan& plan, const arguments<T>& a, cudaStream
 two_pass_plan plan_shared_memory(const filter_facts& p, const device_traits& device) {
     const intermediate_image between = intermediate_of(p);
     const std::int64_t tiles = divide_up(p.height, tile_y::rows) * p.images;
-    return {
-        .between = between,
-        .scratch_bytes = scratch_bytes_between(p),
-        .along_x = grid_along_x(p, between, device),
-        .along_y = {.blocks = {divide_up(p.row_values(), tile_y::columns), std::min(tiles, max_grid_y)},
-                    .threads = {strip::threads},
-                    .shared_bytes = static_cast<std::size_t>(shared_bytes_along_y(p)),
-                    .shared_limit = device.shared_memory_per_block_optin},
-        .us = predicted_us("shared_memory", device, work_of_two_passes(p, between, tile_y::columns, device))};
+    return {.between = between,
+            .scratch_bytes = scratch_bytes_between(p),
+            .along_x = grid_along_x(p, between, device),
+            .along_y = {.blocks = {divide_up(p.row_values(), tile_y::columns), std::min(tiles, max_grid_y)},
+                        .threads = {strip::threads},
+                        .shared_bytes = static_cast<std::size_t>(shared_bytes_along_y(p)),
+                        .shared_limit = device.shared_memory_per_block_optin},
+            .us = predicted_us("shared_memory", device,
+                               work_of_two_passes(p, between, columns_along_x, tile_y::columns, device))};
 }
 
 template <class T>

@@ -57,6 +57,8 @@ constexpr auto table = std::to_array<blur_rung<T>>({
         register_window, "register_window", of::register_window, always),
     row<T, plan_fused_ring, launch_fused_ring<T>>(  //
         fused, "fused ring", of::ring, always),
+    row<T, plan_fused_block, launch_fused_block<T>>(  //
+        fused, "fused block", of::block, always),
     row<T, plan_fused_strips, launch_fused_strips<T>>(  //
         fused, "fused strips", of::strips, always),
     row<T, plan_fused_chains, launch_fused_chains>(  //

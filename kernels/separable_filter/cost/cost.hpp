@@ -19,7 +19,7 @@ struct row_cost {
 };
 
 struct costs {
-    std::array<row_cost, 18> rows;
+    std::array<row_cost, 19> rows;
 
     /// The smaller sigma from which on `automatic` may take decimated.
     double min_sigma_of_decimated = 12;

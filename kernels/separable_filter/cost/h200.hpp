@@ -13,6 +13,7 @@ inline constexpr costs h200 = {
         {"separable", 13, 7.15e5, 0.27, 7.55e-05},
         {"shared_memory", 12, 1.98e6, 0.0332, 1.24e-05},
         {"register_window", 12.5, 2.71e6, 0.147, 8.7e-06},
+        {"fused block", 6, 1e9, 0.01, 0.001},
         {"fused ring of float", 6.95, 1e9, 0.113, 0.000802},
         {"fused ring", 7.92, 1e9, 0.106, 0.000797},
         {"fused ring unaligned", 6.78, 1.1e6, 0.245, 0.00104},

@@ -28,15 +28,21 @@ inline std::int64_t scratch_bytes_between(const filter_facts& p) {
     return p.images * p.rows_between * intermediate_of(p).stride * std::int64_t{sizeof(float)};
 }
 
-/// Blocks have `columns` values of a row.
-inline work work_of_two_passes(const filter_facts& p, const intermediate_image& between, std::int64_t columns,
+/// The values of a row that a block of launch_along_x() has.
+inline constexpr int columns_along_x = 128;
+
+/// Blocks have so many values of a row in the pass along x and in that along y.
+inline work work_of_two_passes(const filter_facts& p, const intermediate_image& between,
+                               std::int64_t along_x_columns, std::int64_t along_y_columns,
                                const device_traits& device) {
-    const double row = static_cast<double>(divide_up(p.row_values(), columns) * columns * p.images),
-                 first = row * static_cast<double>(between.rows),
-                 second = row * static_cast<double>(p.height);
+    const auto row = [&p](std::int64_t columns) {
+        return static_cast<double>(round_up(p.row_values(), columns) * p.images);
+    };
+    const double first = row(along_x_columns) * static_cast<double>(between.rows),
+                 second = row(along_y_columns) * static_cast<double>(p.height);
     // The more channels, the more values a thread loads along a row for as many products.
-    const double along_x = static_cast<double>(p.radius.x) + 0.5 * static_cast<double>(p.reach());
-    const double products = first * along_x + second * static_cast<double>(p.radius.y);
+    const double products_along_x = static_cast<double>(p.radius.x) + 0.5 * static_cast<double>(p.reach());
+    const double products = first * products_along_x + second * static_cast<double>(p.radius.y);
     return {.bytes = (first + second) * (p.value_bytes() + static_cast<double>(sizeof(float))),
             .waits = both_radii(p),
             .units = products / device.sm_count};
