@@ -25,6 +25,7 @@ enum class gaussian_blur_algorithm {
     naive,
     separable,
     shared_memory,
+    tiled,
     register_window,
     fused,
     mma_xy,

@@ -3,12 +3,12 @@
 #include "kernels/device/launch.hpp"
 #include "kernels/separable_filter/decimated/decimated.hpp"
 #include "kernels/separable_filter/facts.hpp"
-#include "kernels/separable_filter/plan/block.hpp"
 #include "kernels/separable_filter/plan/fused.hpp"
 #include "kernels/separable_filter/plan/grids.hpp"
 #include "kernels/separable_filter/plan/mma_xy.hpp"
 #include "kernels/separable_filter/plan/predict.hpp"
 #include "kernels/separable_filter/plan/small_windows.hpp"
+#include "kernels/separable_filter/plan/tiled.hpp"
 #include "kernels/separable_filter/plan/two_passes.hpp"
 #include "kernels/separable_filter/plan/wgmma_xy.hpp"
 #include "kernels/separable_filter/plan/window.hpp"
@@ -57,9 +57,9 @@ struct fused_chains_plan {
 
 /// How a kernel does a problem.
 struct plan {
-    std::variant<naive_plan, two_pass_plan, fused_block_plan, fused_ring_plan, fused_strips_plan,
-                 fused_chains_plan, fused_tiles_plan, mma_xy_plan, mma_x_registers_y_plan, wgmma_xy_plan,
-                 mma_xy_by_channel_plan, decimated_plan>
+    std::variant<naive_plan, two_pass_plan, tiled_plan, fused_ring_plan, fused_strips_plan, fused_chains_plan,
+                 fused_tiles_plan, mma_xy_plan, mma_x_registers_y_plan, wgmma_xy_plan, mma_xy_by_channel_plan,
+                 decimated_plan>
         kernels;
     double us = 0;  ///< predicted
 };
@@ -160,7 +160,7 @@ template <class T>
 void launch_register_window(const two_pass_plan& plan, const arguments<T>& arguments, cudaStream_t stream);
 
 template <class T>
-void launch_fused_block(const fused_block_plan& plan, const arguments<T>& arguments, cudaStream_t stream);
+void launch_tiled(const tiled_plan& plan, const arguments<T>& arguments, cudaStream_t stream);
 
 inline constexpr int max_ring_radius = 255;
 /// What a block of the ring takes of shared memory, which has to hold it, of radii up to max_ring_radius.

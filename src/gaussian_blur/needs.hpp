@@ -46,9 +46,9 @@ static_assert(max_ring_radius == 255);
 inline constexpr auto shared_memory = needs<short_rows, tables, row_in_block, column_in_block>;
 inline constexpr auto register_window = needs<window_radius, short_rows, tables, row_in_block>;
 inline constexpr need tile_in_block{
-    [](auto& p, auto& device) { return fits_block(shared_bytes_of_block(p), device); },
+    [](auto& p, auto& device) { return fits_block(shared_bytes_of_tile(p), device); },
     "needs a tile's windows in the shared memory of a block"};
-inline constexpr auto block = needs<short_rows, tables, tile_in_block>;
+inline constexpr auto tiled = needs<short_rows, tables, tile_in_block>;
 inline constexpr auto ring = needs<short_rows, ring_radius, window_in_block>;
 
 inline constexpr need strip_radius{

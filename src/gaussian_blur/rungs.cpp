@@ -53,12 +53,11 @@ constexpr auto table = std::to_array<blur_rung<T>>({
     row<T, plan_separable, launch_separable<T>>(separable, "separable", any_problem, always),
     row<T, plan_shared_memory, launch_shared_memory<T>>(  //
         shared_memory, "shared_memory", of::shared_memory, always),
+    row<T, plan_tiled, launch_tiled<T>>(tiled, "tiled", of::tiled, always),
     row<T, plan_register_window, launch_register_window<T>>(  //
         register_window, "register_window", of::register_window, always),
     row<T, plan_fused_ring, launch_fused_ring<T>>(  //
         fused, "fused ring", of::ring, always),
-    row<T, plan_fused_block, launch_fused_block<T>>(  //
-        fused, "fused block", of::block, always),
     row<T, plan_fused_strips, launch_fused_strips<T>>(  //
         fused, "fused strips", of::strips, always),
     row<T, plan_fused_chains, launch_fused_chains>(  //

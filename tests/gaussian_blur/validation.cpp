@@ -273,8 +273,8 @@ TEST(gaussian_blur_validation, says_which_kernels_there_are) {
     };
     for (const std::string kernel : {"ring", "fused rings"})
         EXPECT_EQ(text_of(algorithm::fused, kernel), "gaussian_blur: options.kernel is " + kernel +
-                                                         ", expected one of fused ring, fused block, fused "
-                                                         "strips, fused chains, fused tiles");
+                                                         ", expected one of fused ring, fused strips, fused "
+                                                         "chains, fused tiles");
     EXPECT_EQ(text_of(algorithm::separable, "fused ring"),
               "gaussian_blur: options.kernel is fused ring, expected one of separable");
     EXPECT_EQ(text_of(algorithm::automatic, "ring"),

@@ -13,8 +13,8 @@
 
 namespace heddle::kernels::separable_filter {
 
-/// The tiles of fused_block. A block takes one after another.
-struct block_tiles {
+/// The tiles of tiled. A block takes one after another.
+struct image_tiles {
     int columns;      ///< values of a row of the destination
     int rows;         ///< of the destination
     int window_rows;  ///< of the source that are loaded at once
@@ -25,7 +25,7 @@ struct block_tiles {
 };
 
 /// As wide as a narrow image, and high where windows are.
-inline block_tiles tiles_of_block(const filter_facts& p) {
+inline image_tiles tiles_of(const filter_facts& p) {
     constexpr std::int64_t max_columns = 64, values = 1024;
     const std::int64_t columns = power_at_least(p.row_values(), max_columns),
                        rows = std::min(std::max(values / columns, p.radius.y), p.height),
@@ -40,24 +40,24 @@ inline block_tiles tiles_of_block(const filter_facts& p) {
             .count = across * down * p.images};
 }
 
-inline std::int64_t shared_bytes_of_block(const filter_facts& p) {
-    const block_tiles tiles = tiles_of_block(p);
+inline std::int64_t shared_bytes_of_tile(const filter_facts& p) {
+    const image_tiles tiles = tiles_of(p);
     const std::int64_t window_columns = tiles.columns + 2 * p.reach();
     return 4 * (tiles.window_rows * (window_columns + tiles.columns) + window_columns + tiles.rows +
                 2 * p.radius.y);
 }
 
-struct fused_block_plan {
+struct tiled_plan {
     kernel_grid grid;
-    block_tiles tiles;
+    image_tiles tiles;
     double us;  ///< predicted
 };
 
-/// Needs tables of both taps, and shared_bytes_of_block() of shared memory.
-inline fused_block_plan plan_fused_block(const filter_facts& p, const device_traits& device) {
+/// Needs tables of both taps, and shared_bytes_of_tile() of shared memory.
+inline tiled_plan plan_tiled(const filter_facts& p, const device_traits& device) {
     constexpr std::int64_t threads = 256, max_blocks_per_sm = 8;
-    const block_tiles tiles = tiles_of_block(p);
-    const std::int64_t bytes = shared_bytes_of_block(p);
+    const image_tiles tiles = tiles_of(p);
+    const std::int64_t bytes = shared_bytes_of_tile(p);
     const std::int64_t resident = std::clamp<std::int64_t>(
         static_cast<std::int64_t>(device.shared_memory_per_sm) / (bytes + shared_bytes_reserved), 1,
         max_blocks_per_sm);
@@ -69,14 +69,13 @@ inline fused_block_plan plan_fused_block(const filter_facts& p, const device_tra
                          columns * (window_rows * static_cast<double>(2 * p.radius.x + 1) +
                                     rows * static_cast<double>(2 * p.radius.y + 1));
     const double steps = loads / static_cast<double>(threads);
-    return {
-        .grid = {.blocks = {std::min(tiles.count, max_grid_x)},
-                 .threads = block_of_rows(tiles.columns, threads),
-                 .shared_bytes = static_cast<std::size_t>(bytes),
-                 .shared_limit = device.shared_memory_per_block_optin,
-                 .begins_early = waits_for_grids(device)},
-        .tiles = tiles,
-        .us = predicted_us("fused block", device, marching(p, tiles.count, resident, steps, 1, 1, device))};
+    return {.grid = {.blocks = {std::min(tiles.count, max_grid_x)},
+                     .threads = block_of_rows(tiles.columns, threads),
+                     .shared_bytes = static_cast<std::size_t>(bytes),
+                     .shared_limit = device.shared_memory_per_block_optin,
+                     .begins_early = waits_for_grids(device)},
+            .tiles = tiles,
+            .us = predicted_us("tiled", device, marching(p, tiles.count, resident, steps, 1, 1, device))};
 }
 
 }  // namespace heddle::kernels::separable_filter

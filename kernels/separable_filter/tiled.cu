@@ -1,4 +1,4 @@
-// fused block: both passes by a block, in shared memory. For small images, narrow ones and those of few rows.
+// tiled: both passes by a block, in shared memory. For small images, narrow ones and those of few rows.
 //
 //   source --loads--> (rows + 2r) x (columns + 2r) --along x--> (rows + 2r) x columns --along y--> rows x columns
 //
@@ -37,7 +37,7 @@ __device__ void for_each(int rows, int columns, Function function) {
 
 template <class T>
 __global__ void __launch_bounds__(block_threads)
-    fused_block(const __grid_constant__ arguments<T> a, const __grid_constant__ block_tiles tiles) {
+    tiled(const __grid_constant__ arguments<T> a, const __grid_constant__ image_tiles tiles) {
     extern __shared__ float storage[];
     ptx::let_next_grid_begin();
     const image_view<const T>& source = a.source.first;
@@ -76,13 +76,17 @@ __global__ void __launch_bounds__(block_threads)
 
         const T* const from = source.data + image * a.source.stride;
         const int window_rows = tiles.is_folded ? tiles.window_rows : rows + 2 * radius_y;
-        for_each(window_rows, columns + 2 * reach, [&](int y, int x) {
+        // The threads lie along the window, which may be far wider than the tile.
+        const int loaded_columns = columns + 2 * reach;
+#pragma unroll 4
+        for (int i = thread; i < window_rows * loaded_columns; i += block_threads) {
+            const int y = i / loaded_columns, x = i - y * loaded_columns;
             const std::int64_t row = tiles.is_folded ? y : source_row(first_row + y);
             const int column = columns_of[x];
             const bool is_constant = row < 0 || column < 0;
             window[y * window_columns + x] =
                 is_constant ? constant : to_float(from[row * source.row_stride + column]);
-        });
+        }
         ptx::sync_threads();
         for_each(window_rows, columns, [&](int y, int x) {
             const float* const values = window + y * window_columns + x;
@@ -116,13 +120,13 @@ __global__ void __launch_bounds__(block_threads)
 }  // namespace
 
 template <class T>
-void launch_fused_block(const fused_block_plan& plan, const arguments<T>& a, cudaStream_t stream) {
-    launch(config_of(plan.grid, stream), fused_block<T>, a, plan.tiles);
+void launch_tiled(const tiled_plan& plan, const arguments<T>& a, cudaStream_t stream) {
+    launch(config_of(plan.grid, stream), tiled<T>, a, plan.tiles);
 }
 
-template void launch_fused_block(const fused_block_plan&, const arguments<float>&, cudaStream_t);
-template void launch_fused_block(const fused_block_plan&, const arguments<half>&, cudaStream_t);
-template void launch_fused_block(const fused_block_plan&, const arguments<std::uint16_t>&, cudaStream_t);
-template void launch_fused_block(const fused_block_plan&, const arguments<std::uint8_t>&, cudaStream_t);
+template void launch_tiled(const tiled_plan&, const arguments<float>&, cudaStream_t);
+template void launch_tiled(const tiled_plan&, const arguments<half>&, cudaStream_t);
+template void launch_tiled(const tiled_plan&, const arguments<std::uint16_t>&, cudaStream_t);
+template void launch_tiled(const tiled_plan&, const arguments<std::uint8_t>&, cudaStream_t);
 
 }  // namespace heddle::kernels::separable_filter
