@@ -20,7 +20,11 @@ struct work {
     double units = 0;  ///< a multiprocessor's work, in a measure of the kernel's own
 };
 
-double predicted_us(cost_place row, const device_traits& device, const work& of);
+inline double predicted_us(cost_place row, const device_traits& device, const work& work) {
+    const row_cost& cost = costs_of(device).rows[row.at];
+    return cost.start_us + work.bytes / cost.bytes_per_us + work.waits * cost.wait_us +
+           work.units * cost.unit_us;
+}
 
 constexpr double values_of(const filter_facts& p) {
     return static_cast<double>(p.row_values()) * static_cast<double>(p.height) *
