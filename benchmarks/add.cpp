@@ -1,17 +1,7 @@
-#include "benchmarks/operations.hpp"
+#include "benchmarks/operation.hpp"
 #include "benchmarks/support/cub.hpp"
 #include "benchmarks/support/cublas.hpp"
-#include "benchmarks/support/random.hpp"
-#include "benchmarks/support/rows.hpp"
 #include <heddle/elementwise.hpp>
-#include <heddle/host.hpp>
-
-#include <fmt/format.h>
-#include <heddle_baselines.hpp>
-
-#include <cstdint>
-#include <string_view>
-#include <vector>
 
 #if HEDDLE_HAS_OPENBLAS
 #include <cblas.h>
@@ -26,28 +16,18 @@ problem vectors(std::int64_t size) {
     return {fmt::format("add/{}/{}", dtype<T>, size), 2 * bytes, bytes};
 }
 
-/// `call` takes the buffers x, y and z.
-template <class T, class Call>
-void row(std::int64_t size, std::string_view library, temperature temperature, Call call) {
-    device_row(vectors<T>(size), library, temperature, [size, call] {
-        return [call, x = random_on_device<T>(size), y = random_on_device<T>(size),
-                z = device_buffer<T>(size, stream())]() mutable { call(x, y, z); };
-    });
+/// `call` takes the vectors x, y and z.
+template <class T>
+void row(std::int64_t size, std::string_view library, temperature temperature, auto call) {
+    operand_row(vectors<T>(size), library, temperature, call, random_vector<T>(size), random_vector<T>(size),
+                result_vector<T>(size));
 }
 
 template <class T>
 void heddle_row(std::int64_t size, temperature temperature,
                 elementwise_algorithm algorithm = elementwise_algorithm::automatic) {
     row<T>(size, implementation(algorithm), temperature,
-           [algorithm](auto& x, auto& y, auto& z) { add<T>(x, y, z, stream(), {.algorithm = algorithm}); });
-}
-
-template <class T>
-void cub_row(std::int64_t size, temperature temperature) {
-    row<T>(size, "cub", temperature, [](auto& x, auto& y, auto& z) {
-        cub_elementwise<T>(elementwise_operation::add, {x.data(), y.data()}, z.data(),
-                           static_cast<std::int64_t>(x.size()));
-    });
+           [algorithm](auto x, auto y, auto z) { add<T>(x, y, z, stream(), {.algorithm = algorithm}); });
 }
 
 /// y += x: the same traffic.
@@ -55,56 +35,55 @@ void cublas_row([[maybe_unused]] std::int64_t size, [[maybe_unused]] temperature
 #if HEDDLE_HAS_CUBLAS
     problem in_place = vectors<float>(size);
     in_place.footprint = in_place.bytes_read;
-    device_row(in_place, "cublas", temperature, [size] {
-        return [size, x = random_on_device<float>(size), y = random_on_device<float>(size)]() mutable {
+    operand_row(
+        in_place, "cublas", temperature,
+        [](auto x, auto y) {
             const float alpha = 1;
-            check(cublasSaxpy_64(cublas_handle(), size, &alpha, x.data(), 1, y.data(), 1));
-        };
-    });
+            check(cublasSaxpy_64(cublas_handle(), x.size, &alpha, x.data, 1, y.data, 1));
+        },
+        random_vector<float>(size), random_vector<float>(size));
 #endif
 }
 
 template <class T>
 void comparison(std::int64_t size, temperature temperature) {
     heddle_row<T>(size, temperature);
-    cub_row<T>(size, temperature);
+    row<T>(size, "cub", temperature, [](auto x, auto y, auto z) {
+        cub_elementwise<T>(elementwise_operation::add, {x.data, y.data}, z.data, x.size);
+    });
     if constexpr (std::is_same_v<T, float>) cublas_row(size, temperature);
 }
 
-void host(std::int64_t size) {
-    host_row(vectors<float>(size), "host", [size] {
-        return [x = random_on_host<float>(size), y = random_on_host<float>(size),
-                z = std::vector<float>(static_cast<std::size_t>(size)), size]() mutable {
-            host::add<float>(vector_view{x.data(), size}, vector_view{y.data(), size},
-                             vector_view{z.data(), size});
-        };
-    });
+void host_rows(std::int64_t size) {
+    const auto x = random_vector<float>(size), y = x;
+    host_operand_row(
+        vectors<float>(size), "host", [](auto... views) { host::add<float>(views...); }, x, y,
+        result_vector<float>(size));
 #if HEDDLE_HAS_OPENBLAS
-    host_row(vectors<float>(size), "openblas", [size] {
-        return [x = random_on_host<float>(size), y = random_on_host<float>(size)]() mutable {
-            cblas_saxpy(static_cast<blasint>(x.size()), 1, x.data(), 1, y.data(), 1);
-        };
-    });
+    host_operand_row(
+        vectors<float>(size), "openblas",
+        [](auto of_x, auto of_y) {
+            cblas_saxpy(static_cast<blasint>(of_x.size), 1, of_x.data, 1, of_y.data, 1);
+        },
+        x, y);
 #endif
 }
 
 }  // namespace
 
 void register_add() {
-    for (const int exponent : {10, 12, 16, 20, 24, 28})
-        comparison<float>(std::int64_t{1} << exponent, temperature::cold);
-    for (const int exponent : {20, 22}) comparison<float>(std::int64_t{1} << exponent, temperature::hot);
+    for (const int exponent : {10, 12, 16, 20, 24, 28}) comparison<float>(std::int64_t{1} << exponent, cold);
+    for (const int exponent : {20, 22}) comparison<float>(std::int64_t{1} << exponent, hot);
 
     constexpr std::int64_t large = 1 << 28;
-    comparison<double>(large, temperature::cold);
-    comparison<half>(large, temperature::cold);
-    comparison<bfloat16>(large, temperature::cold);
+    comparison<double>(large, cold);
+    comparison<half>(large, cold);
+    comparison<bfloat16>(large, cold);
 
     for (const std::int64_t size : {std::int64_t{1} << 20, large})
-        for (const auto algorithm : elementwise_algorithms())
-            heddle_row<float>(size, temperature::cold, algorithm);
+        for (const auto algorithm : elementwise_algorithms()) heddle_row<float>(size, cold, algorithm);
 
-    host(1 << 20);
+    host_rows(1 << 20);
 }
 
 }  // namespace heddle::bench

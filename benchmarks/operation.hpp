@@ -1,0 +1,151 @@
+#pragma once
+
+#include "benchmarks/operations.hpp"
+#include "benchmarks/support/random.hpp"
+#include "benchmarks/support/rows.hpp"
+#include <heddle/buffer.hpp>
+#include <heddle/device.hpp>
+#include <heddle/host.hpp>
+#include <heddle/types.hpp>
+#include <heddle/view.hpp>
+#include <heddle/workspace.hpp>
+
+#include <fmt/format.h>
+#include <heddle_baselines.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+/// What the files of operations share: rows that are described by their operands.
+namespace heddle::bench {
+
+inline constexpr auto cold = temperature::cold, hot = temperature::hot;
+
+/// A dense matrix's extents.
+struct matrix_shape {
+    std::int64_t rows;
+    std::int64_t cols;
+
+    [[nodiscard]] std::int64_t size() const { return rows * cols; }
+};
+
+/// `size` elements that are made for each repetition. `view_of` turns their address into what the call takes.
+template <class T, bool is_random, class ViewOf>
+struct row_operand {
+    std::int64_t size;
+    ViewOf view_of;
+
+    [[nodiscard]] device_buffer<T> on_device() const {
+        if constexpr (is_random)
+            return random_on_device<T>(size);
+        else
+            return {size, stream()};
+    }
+    [[nodiscard]] std::vector<T> on_host() const {
+        if constexpr (is_random)
+            return random_on_host<T>(size);
+        else
+            return std::vector<T>(static_cast<std::size_t>(size));
+    }
+    [[nodiscard]] auto view(auto& elements) const { return view_of(elements.data()); }
+};
+
+/// An operand of random elements, and one that is not filled.
+template <class T, class ViewOf>
+row_operand<T, true, ViewOf> random_elements(std::int64_t size, ViewOf view_of) {
+    return {size, view_of};
+}
+template <class T, class ViewOf>
+row_operand<T, false, ViewOf> result_elements(std::int64_t size, ViewOf view_of) {
+    return {size, view_of};
+}
+
+template <class T>
+auto as_vector(std::int64_t size) {
+    return [size](T* data) { return vector_view<T>{data, size}; };
+}
+template <class T>
+auto as_matrix(std::int64_t rows, std::int64_t cols) {
+    return [rows, cols](T* data) { return matrix_view<T>{data, rows, cols}; };
+}
+template <class T>
+auto random_vector(std::int64_t size) {
+    return random_elements<T>(size, as_vector<T>(size));
+}
+template <class T>
+auto result_vector(std::int64_t size) {
+    return result_elements<T>(size, as_vector<T>(size));
+}
+template <class T>
+auto random_matrix(std::int64_t rows, std::int64_t cols) {
+    return random_elements<T>(rows * cols, as_matrix<T>(rows, cols));
+}
+template <class T>
+auto random_matrix(const matrix_shape& s) {
+    return random_matrix<T>(s.rows, s.cols);
+}
+template <class T>
+auto result_matrix(std::int64_t rows, std::int64_t cols) {
+    return result_elements<T>(rows * cols, as_matrix<T>(rows, cols));
+}
+template <class T>
+auto result_matrix(const matrix_shape& s) {
+    return result_matrix<T>(s.rows, s.cols);
+}
+
+/// Zeroed scratch memory of as many bytes as `bytes_of` says, which may ask for the device.
+template <class BytesOf>
+struct scratch {
+    BytesOf bytes_of;
+
+    [[nodiscard]] workspace on_device() const { return {bytes_of(), stream()}; }
+    [[nodiscard]] std::span<std::byte> view(workspace& memory) const { return memory; }
+};
+
+/// The device's row of a call that `prepare` returns. `prepare` takes the operands' views, in their order.
+template <class Prepare, class... Operands>
+void prepared_row(const problem& problem, std::string_view library, temperature temperature, Prepare prepare,
+                  Operands... operands) {
+    device_row(problem, library, temperature, [prepare, operands...] {
+        auto memory = std::tuple{operands.on_device()...};
+        auto call = std::apply([&](auto&... of) { return prepare(operands.view(of)...); }, memory);
+        return [memory = std::move(memory), call = std::move(call)]() mutable { call(); };
+    });
+}
+
+/// The device's row of `call`, which takes the operands' views.
+template <class Call, class... Operands>
+void operand_row(const problem& problem, std::string_view library, temperature temperature, Call call,
+                 Operands... operands) {
+    prepared_row(
+        problem, library, temperature,
+        [call](auto... views) { return [call, views...]() mutable { call(views...); }; }, operands...);
+}
+
+/// The same on the CPU.
+template <class Call, class... Operands>
+void host_operand_row(const problem& problem, std::string_view library, Call call, Operands... operands) {
+    host_row(problem, library, [call, operands...] {
+        return [call, operands..., memory = std::tuple{operands.on_host()...}]() mutable {
+            std::apply([&](auto&... of) { call(operands.view(of)...); }, memory);
+        };
+    });
+}
+
+/// Calls f.operator()<T>() with the type of this name, or with the last of them.
+template <class T, class... Others, class Function>
+auto with_type_named(std::string_view name, Function f) {
+    if constexpr (sizeof...(Others) > 0)
+        if (name != dtype<T>) return with_type_named<Others...>(name, f);
+    return f.template operator()<T>();
+}
+
+}  // namespace heddle::bench
