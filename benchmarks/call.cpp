@@ -1,23 +1,12 @@
 // What a call costs the host, beside the same launch written by hand. The operands are small: the device keeps up.
 
-#include "benchmarks/operations.hpp"
+#include "benchmarks/operation.hpp"
 #include "benchmarks/support/handwritten.hpp"
-#include "benchmarks/support/random.hpp"
-#include "benchmarks/support/rows.hpp"
 #include <heddle/elementwise.hpp>
 #include <heddle/matmul.hpp>
 #include <heddle/reduce.hpp>
 #include <heddle/softmax.hpp>
 #include <heddle/transpose.hpp>
-#include <heddle/workspace.hpp>
-
-#include <fmt/format.h>
-
-#include <cstddef>
-#include <cstdint>
-#include <span>
-#include <string>
-#include <string_view>
 
 namespace heddle::bench {
 namespace {

@@ -68,6 +68,16 @@ row_operand<T, false, ViewOf> result_elements(std::int64_t size, ViewOf view_of)
     return {size, view_of};
 }
 
+/// Arrays, of which the call takes the address.
+template <class T>
+auto random_array(std::int64_t size) {
+    return random_elements<T>(size, [](T* data) { return data; });
+}
+template <class T>
+auto result_array(std::int64_t size) {
+    return result_elements<T>(size, [](T* data) { return data; });
+}
+
 template <class T>
 auto as_vector(std::int64_t size) {
     return [size](T* data) { return vector_view<T>{data, size}; };
@@ -138,14 +148,6 @@ void host_operand_row(const problem& problem, std::string_view library, Call cal
             std::apply([&](auto&... of) { call(operands.view(of)...); }, memory);
         };
     });
-}
-
-/// Calls f.operator()<T>() with the type of this name, or with the last of them.
-template <class T, class... Others, class Function>
-auto with_type_named(std::string_view name, Function f) {
-    if constexpr (sizeof...(Others) > 0)
-        if (name != dtype<T>) return with_type_named<Others...>(name, f);
-    return f.template operator()<T>();
 }
 
 }  // namespace heddle::bench

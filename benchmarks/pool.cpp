@@ -1,29 +1,11 @@
 #include "benchmarks/layer_rows.hpp"
-#include "benchmarks/operations.hpp"
+#include "benchmarks/operation.hpp"
 #include "benchmarks/support/cudnn.hpp"
-#include "benchmarks/support/layers.hpp"
-#include "benchmarks/support/random.hpp"
-#include "benchmarks/support/rows.hpp"
-#include <heddle/buffer.hpp>
 #include <heddle/error.hpp>
-#include <heddle/host.hpp>
 #include <heddle/pool.hpp>
-
-#include <fmt/format.h>
-#include <heddle_baselines.hpp>
-
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 namespace heddle::bench {
 namespace {
-
-constexpr auto cold = temperature::cold;
 
 template <class T>
 tensor_view<const T> input_of(const pool_shape& s, const T* data) {
@@ -34,17 +16,11 @@ tensor_view<T> output_of(const pool_shape& s, T* data) {
     return {data, s.count, s.output_height(), s.output_width(), s.channels};
 }
 
-/// `prepare` takes the addresses of input and output, and gives the call.
-template <class T, class Prepare>
-void row(const pool_shape& s, std::string_view library, temperature temperature, Prepare prepare) {
-    device_row(problem_of(s, dtype<T>), library, temperature, [s, prepare] {
-        auto input = random_on_device<T>(s.input_size());
-        device_buffer<T> output(s.output_size(), stream());
-        auto call = prepare(input.data(), output.data());
-        return [input = std::move(input), output = std::move(output), call = std::move(call)]() mutable {
-            call();
-        };
-    });
+/// `prepare` takes the addresses of input and output, and returns the call.
+template <class T>
+void row(const pool_shape& s, std::string_view library, temperature temperature, auto prepare) {
+    prepared_row(problem_of(s, dtype<T>), library, temperature, prepare, random_array<T>(s.input_size()),
+                 result_array<T>(s.output_size()));
 }
 
 template <class T>
@@ -118,13 +94,13 @@ void rung_rows(const pool_shape& s) {
 }
 
 void host_row_of(const pool_shape& s) {
-    host_row(problem_of(s, "f32"), "host", [s] {
-        return [s, input = random_on_host<float>(s.input_size()),
-                output = std::vector<float>(static_cast<std::size_t>(s.output_size()))]() mutable {
-            host::pool<float>(input_of(s, input.data()), output_of(s, output.data()),
+    host_operand_row(
+        problem_of(s, "f32"), "host",
+        [s](const float* input, float* output) {
+            host::pool<float>(input_of(s, input), output_of(s, output),
                               {.mode = s.mode, .geometry = s.geometry});
-        };
-    });
+        },
+        random_array<float>(s.input_size()), result_array<float>(s.output_size()));
 }
 
 /// What follows the first convolution of ResNet-50.
@@ -143,12 +119,7 @@ pool_shape global_average(std::int64_t count) {
 }  // namespace
 
 void add_layer_row(const pool_shape& s, std::string_view type, temperature temperature) {
-    if (type == "bf16")
-        heddle_row<bfloat16>(s, temperature);
-    else if (type == "f16")
-        heddle_row<half>(s, temperature);
-    else
-        heddle_row<float>(s, temperature);
+    with_type_named<bfloat16, half, float>(type, [&]<class T>() { heddle_row<T>(s, temperature); });
 }
 
 void register_pool() {
@@ -157,7 +128,7 @@ void register_pool() {
             comparison<bfloat16>(s);
             comparison<float>(s);
         }
-    comparison<bfloat16>(max_of_three(32), temperature::hot);
+    comparison<bfloat16>(max_of_three(32), hot);
     for (const pool_shape& s : {max_of_three(32), global_average(32)}) rung_rows<bfloat16>(s);
     for (const pool_shape& s :
          {global_average(4, 112, 1280), global_average(1, 1024, 64)}) {  // few large images

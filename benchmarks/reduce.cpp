@@ -24,8 +24,7 @@ template <class T, class Result>
 void row(std::string_view op, std::int64_t size, std::string_view library, temperature temperature,
          std::int64_t scratch_bytes, auto call) {
     operand_row(vectors<T>(op, size), library, temperature, call, random_vector<T>(size),
-                result_elements<Result>(1, [](Result* result) { return result; }),
-                scratch{[scratch_bytes] { return scratch_bytes; }});
+                result_array<Result>(1), scratch{[scratch_bytes] { return scratch_bytes; }});
 }
 
 template <class T>
@@ -117,7 +116,7 @@ void extrema(std::int64_t size) {
 template <class T>
 void dot_row(std::int64_t size, std::string_view library, std::int64_t scratch_bytes, auto call) {
     operand_row(vectors<T>("dot", size, 2), library, cold, call, random_vector<T>(size),
-                random_vector<T>(size), result_elements<float>(1, [](float* result) { return result; }),
+                random_vector<T>(size), result_array<float>(1),
                 scratch{[scratch_bytes] { return scratch_bytes; }});
 }
 

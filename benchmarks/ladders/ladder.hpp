@@ -38,7 +38,6 @@ std::span<const ladder> ladders();
 // The files benchmarks/<operation>.cpp define these,
 void add_gaussian_blur_rows(std::string_view type, const extents& shape);
 void add_matmul_rows(std::string_view type, const extents& shape);
-void add_matmul_16_bit_rows(std::string_view type, const extents& shape);
 void add_sigmoid_rows(std::string_view type, const extents& shape);
 void add_softmax_rows(std::string_view type, const extents& shape);
 void add_sum_rows(std::string_view type, const extents& shape);

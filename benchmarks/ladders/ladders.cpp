@@ -4,15 +4,7 @@ namespace heddle::bench {
 
 std::span<const ladder> ladders() {
     static const ladder table[] = {
-        {"matmul",
-         "MxNxK",
-         {0, 0, 0},
-         {"f32", "tf32", "bf16", "f16"},
-         [](std::string_view type, const extents& shape) {
-             const bool of_16_bit = type == "bf16" || type == "f16";
-             (of_16_bit ? add_matmul_16_bit_rows : add_matmul_rows)(type, shape);
-         },
-         check_matmul},
+        {"matmul", "MxNxK", {0, 0, 0}, {"f32", "tf32", "bf16", "f16"}, add_matmul_rows, check_matmul},
         {"sum", "N", {0}, {"f32", "f64", "f16", "bf16"}, add_sum_rows, check_sum},
         {"sigmoid", "N", {0}, {"f32", "f64", "f16", "bf16"}, add_sigmoid_rows, check_sigmoid},
         {"softmax", "ROWSxCOLS", {0, 0}, {"f32", "f16", "bf16"}, add_softmax_rows, check_softmax},

@@ -50,6 +50,14 @@ inline constexpr std::string_view dtype<std::uint8_t> = "u8";
 template <>
 inline constexpr std::string_view dtype<std::uint16_t> = "u16";
 
+/// Calls f.operator()<T>() with the type of this name, or with the last of them.
+template <class T, class... Others, class Function>
+auto with_type_named(std::string_view name, Function f) {
+    if constexpr (sizeof...(Others) > 0)
+        if (name != dtype<T>) return with_type_named<Others...>(name, f);
+    return f.template operator()<T>();
+}
+
 /// A rung's name as a library's: heddle, or heddle:<rung>.
 template <class Algorithm>
 std::string implementation(Algorithm algorithm) {
