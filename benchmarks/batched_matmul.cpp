@@ -49,14 +49,14 @@ void rows(const batch& of, std::string_view type, temperature temperature) {
     });
 #if HEDDLE_HAS_CUBLAS
     row<T>(of, type, "cublas", temperature, [type](auto a, auto b, auto c) {
-        const float one = 1, zero = 0;
-        const std::int64_t n = c.first.cols;
-        constexpr auto element = cuda_type<T>;
-        // Column-major for cuBLAS, hence the transposed product: C' = B' A'.
-        check(cublasGemmStridedBatchedEx_64(
-            cublas_handle(), CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one, b.first.data, element, n, b.stride,
-            a.first.data, element, n, a.stride, &zero, c.first.data, element, n, c.stride, c.count,
-            type == tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT));
+        gemm(vendor_product<T, T>{.a = a.first,
+                                  .b = b.first,
+                                  .c = c.first,
+                                  .batches = c.count,
+                                  .a_stride = a.stride,
+                                  .b_stride = b.stride,
+                                  .c_stride = c.stride,
+                                  .is_tf32 = type == tf32});
     });
 #endif
 }

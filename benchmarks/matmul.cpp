@@ -79,18 +79,15 @@ void vendor_rows([[maybe_unused]] const shape& s, [[maybe_unused]] std::string_v
 #if HEDDLE_HAS_CUBLAS
     row<T>(s, type, "cublas", temperature, [type](auto a, auto b, auto c) {
         return [=] {
-            const float alpha = 1, beta = 0;
-            // Column-major for cuBLAS, hence the transposed product: C' = B' A'.
             if constexpr (std::is_same_v<T, float>)
-                if (type != tf32)
-                    return check(cublasSgemm_64(cublas_handle(), order_of(b), CUBLAS_OP_N, c.cols, c.rows,
-                                                a.cols, &alpha, b.data, leading_dimension(b), a.data,
-                                                a.row_stride, &beta, c.data, c.row_stride));
-            check(cublasGemmEx_64(cublas_handle(), order_of(b), CUBLAS_OP_N, c.cols, c.rows, a.cols, &alpha,
-                                  b.data, cuda_type<T>, leading_dimension(b), a.data, cuda_type<T>,
-                                  a.row_stride, &beta, c.data, cuda_type<T>, c.row_stride,
-                                  type == tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F,
-                                  CUBLAS_GEMM_DEFAULT));
+                if (type != tf32) {
+                    const float alpha = 1, beta = 0;
+                    // Column-major for cuBLAS, hence the transposed product: C' = B' A'.
+                    return check(cublasSgemm_64(cublas_handle(), CUBLAS_OP_N, CUBLAS_OP_N, c.cols, c.rows,
+                                                a.cols, &alpha, b.data, b.row_stride, a.data, a.row_stride,
+                                                &beta, c.data, c.row_stride));
+                }
+            gemm(vendor_product<T, T>{.a = a, .b = b, .c = c, .is_tf32 = type == tf32});
         };
     });
     if constexpr (!std::is_same_v<T, float>)

@@ -61,30 +61,12 @@ reduction column_sum_of(const matrix_shape& s) {
 
 void cudnn_sum([[maybe_unused]] const reduction& of) {
 #if HEDDLE_HAS_CUDNN
-    using descriptor =
-        cudnn_descriptor<cudnnCreateReduceTensorDescriptor, cudnnDestroyReduceTensorDescriptor>;
     prepared_row(
         of.problem<float, float>(), "cudnn", cold,
         [](auto x, auto y) {
-            const auto describe = [](const cudnn_tensor& tensor, std::int64_t rows, std::int64_t cols) {
-                check(cudnnSetTensor4dDescriptor(tensor, CUDNN_TENSOR_NCHW, CUDNN_DATA_FLOAT, 1, 1,
-                                                 static_cast<int>(rows), static_cast<int>(cols)));
-            };
-            cudnn_tensor from, to;
-            describe(from, x.rows, x.cols);
-            describe(to, y.rows, y.cols);
-            descriptor how;
-            check(cudnnSetReduceTensorDescriptor(how, CUDNN_REDUCE_TENSOR_ADD, CUDNN_DATA_FLOAT,
-                                                 CUDNN_PROPAGATE_NAN, CUDNN_REDUCE_TENSOR_NO_INDICES,
-                                                 CUDNN_32BIT_INDICES));
-            std::size_t bytes = 0;
-            check(cudnnGetReductionWorkspaceSize(cudnn_handle(), how, from, to, &bytes));
             return
-                [x, y, bytes, from = std::move(from), to = std::move(to), how = std::move(how),
-                 scratch = device_buffer<std::byte>(static_cast<std::int64_t>(bytes), stream())]() mutable {
-                    const float alpha = 1, beta = 0;
-                    check(cudnnReduceTensor(cudnn_handle(), how, nullptr, 0, scratch.data(), bytes, &alpha,
-                                            from, x.data, &beta, to, y.data));
+                [x, y, sum = cudnn_matrix_reduction<float, float>(CUDNN_REDUCE_TENSOR_ADD, x, y)]() mutable {
+                    sum(x.data, y.data);
                 };
         },
         random_matrix<float>(of.shape),

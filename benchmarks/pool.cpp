@@ -35,52 +35,13 @@ void heddle_row(const pool_shape& s, temperature temperature,
     });
 }
 
-#if HEDDLE_HAS_CUDNN
-
-cudnnDataType_t data_type(std::string_view type) {
-    return type == "bf16" ? CUDNN_DATA_BFLOAT16 : type == "f16" ? CUDNN_DATA_HALF : CUDNN_DATA_FLOAT;
-}
-
-/// cudnnPoolingForward. Padding is the same on both sides.
-template <class T>
-void forward_row(const pool_shape& s, temperature temperature) {
-    row<T>(s, "cudnn:forward", temperature, [s](const T* input, T* output) {
-        const auto narrow = [](std::int64_t extent) { return static_cast<int>(extent); };
-        const auto describe = [&](const cudnn_tensor& tensor, std::int64_t height, std::int64_t width) {
-            check(cudnnSetTensor4dDescriptor(tensor, CUDNN_TENSOR_NHWC, data_type(dtype<T>), narrow(s.count),
-                                             narrow(s.channels), narrow(height), narrow(width)));
-        };
-        struct descriptors {
-            cudnn_tensor input, output;
-            cudnn_pooling pooling;
-        };
-        const auto d = std::make_shared<descriptors>();
-        describe(d->input, s.height, s.width);
-        describe(d->output, s.output_height(), s.output_width());
-        const pool_geometry& g = s.geometry;
-        const auto mode = s.mode == pool_mode::max              ? CUDNN_POOLING_MAX
-                          : s.mode == pool_mode::padded_average ? CUDNN_POOLING_AVERAGE_COUNT_INCLUDE_PADDING
-                                                                : CUDNN_POOLING_AVERAGE_COUNT_EXCLUDE_PADDING;
-        check(cudnnSetPooling2dDescriptor(d->pooling, mode, CUDNN_PROPAGATE_NAN, narrow(g.window.y),
-                                          narrow(g.window.x), narrow(g.padding.top), narrow(g.padding.left),
-                                          narrow(g.stride.y), narrow(g.stride.x)));
-        return [d, input, output] {
-            const float alpha = 1, beta = 0;
-            const cudnnStatus_t status = cudnnPoolingForward(cudnn_handle(), d->pooling, &alpha, d->input,
-                                                             input, &beta, d->output, output);
-            if (status == CUDNN_STATUS_NOT_SUPPORTED) throw unsupported("cudnnPoolingForward does not do it");
-            check(status);
-        };
-    });
-}
-
-#endif
-
 template <class T>
 void comparison(const pool_shape& s, temperature temperature = cold) {
     heddle_row<T>(s, temperature);
 #if HEDDLE_HAS_CUDNN
-    forward_row<T>(s, temperature);
+    row<T>(s, "cudnn:forward", temperature, [s](const T* input, T* output) {
+        return [=, pool = cudnn_pool<T>(s, s.channels, s.channels)] { pool(input, output); };
+    });
 #endif
 }
 

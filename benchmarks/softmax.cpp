@@ -31,22 +31,9 @@ void heddle_row(const shape& s, temperature temperature,
 
 #if HEDDLE_HAS_CUDNN
 template <class T>
-constexpr cudnnDataType_t cudnn_type = std::is_same_v<T, float>  ? CUDNN_DATA_FLOAT
-                                       : std::is_same_v<T, half> ? CUDNN_DATA_HALF
-                                                                 : CUDNN_DATA_BFLOAT16;
-
-template <class T>
-void cudnn_row(std::string_view op, const shape& s, temperature temperature,
-               cudnnSoftmaxAlgorithm_t algorithm) {
-    row<T>(op, s, "cudnn", temperature, [algorithm](auto x, auto y) {
-        cudnn_tensor tensor;
-        check(cudnnSetTensor4dDescriptor(tensor, CUDNN_TENSOR_NCHW, cudnn_type<T>, static_cast<int>(x.rows),
-                                         static_cast<int>(x.cols), 1, 1));
-        return [algorithm, x, y, tensor = std::move(tensor)] {
-            const float alpha = 1, beta = 0;
-            check(cudnnSoftmaxForward(cudnn_handle(), algorithm, CUDNN_SOFTMAX_MODE_INSTANCE, &alpha, tensor,
-                                      x.data, &beta, tensor, y.data));
-        };
+void cudnn_row(std::string_view op, const shape& s, temperature temperature, bool is_logarithm) {
+    row<T>(op, s, "cudnn", temperature, [is_logarithm](auto x, auto y) {
+        return [x, y, softmax = cudnn_softmax<T>(x, y, is_logarithm)] { softmax(x.data, y.data); };
     });
 }
 #endif
@@ -55,7 +42,7 @@ template <class T>
 void comparison(const shape& s, temperature temperature) {
     heddle_row<T>(s, temperature);
 #if HEDDLE_HAS_CUDNN
-    cudnn_row<T>("softmax", s, temperature, CUDNN_SOFTMAX_ACCURATE);
+    cudnn_row<T>("softmax", s, temperature, false);
 #endif
 }
 
@@ -63,7 +50,7 @@ void log_comparison(const shape& s) {
     row<float>("log_softmax", s, "heddle", cold,
                [](auto x, auto y) { return [=] { log_softmax<float>(x, y, stream()); }; });
 #if HEDDLE_HAS_CUDNN
-    cudnn_row<float>("log_softmax", s, cold, CUDNN_SOFTMAX_LOG);
+    cudnn_row<float>("log_softmax", s, cold, true);
 #endif
 }
 

@@ -1,22 +1,8 @@
-#include "benchmarks/cliffs/case.hpp"
+#include "benchmarks/cliffs/family.hpp"
 #include "benchmarks/cliffs/images.hpp"
 #include "benchmarks/cliffs/vendor_functions.hpp"
-#include "benchmarks/support/rows.hpp"
 #include "tests/bounds/windows.hpp"
 #include <heddle/gaussian_blur.hpp>
-
-#include <fmt/format.h>
-#include <heddle_baselines.hpp>
-
-#include <algorithm>
-#include <cstdint>
-#include <functional>
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <type_traits>
-#include <vector>
 
 namespace heddle::bench::cliffs {
 namespace {
@@ -57,22 +43,6 @@ double bound(const problem<T>& p, const window_facts& exact, const std::vector<d
 }
 
 #if HEDDLE_HAS_NPP
-template <class T>
-auto npp_gauss_function(std::int64_t channels) {
-    if constexpr (std::is_same_v<T, float>)
-        return npp_function(channels, nppiFilterGaussAdvancedBorder_32f_C1R_Ctx,
-                            nppiFilterGaussAdvancedBorder_32f_C3R_Ctx,
-                            nppiFilterGaussAdvancedBorder_32f_C4R_Ctx);
-    else if constexpr (std::is_same_v<T, std::uint16_t>)
-        return npp_function(channels, nppiFilterGaussAdvancedBorder_16u_C1R_Ctx,
-                            nppiFilterGaussAdvancedBorder_16u_C3R_Ctx,
-                            nppiFilterGaussAdvancedBorder_16u_C4R_Ctx);
-    else
-        return npp_function(channels, nppiFilterGaussAdvancedBorder_8u_C1R_Ctx,
-                            nppiFilterGaussAdvancedBorder_8u_C3R_Ctx,
-                            nppiFilterGaussAdvancedBorder_8u_C4R_Ctx);
-}
-
 /// The whole window at once: not where that takes long.
 template <class T>
 void add_npp_gauss(trial& t, const problem<T>& p, const std::shared_ptr<image_operands<T, T>>& o) {

@@ -1,23 +1,11 @@
-#include "benchmarks/cliffs/case.hpp"
-#include "benchmarks/cliffs/operands.hpp"
+#include "benchmarks/cliffs/family.hpp"
 #include "benchmarks/cliffs/vendor_functions.hpp"
 #include "benchmarks/support/cub.hpp"
 #include "benchmarks/support/own_functor.hpp"
-#include "benchmarks/support/rows.hpp"
 #include <heddle/elementwise.hpp>
 
-#include <fmt/format.h>
-#include <heddle_baselines.hpp>
-
-#include <algorithm>
 #include <array>
-#include <cmath>
-#include <memory>
 #include <numbers>
-#include <optional>
-#include <span>
-#include <type_traits>
-#include <vector>
 
 namespace heddle::bench::cliffs {
 namespace {
@@ -191,10 +179,7 @@ trial prepare(const problem<T>& p) {
     trial t;
     t.is_in_place = p.in_place;
     t.reset = [p, o] {
-        if (p.in_place)
-            o->inputs.back().fill(p.seed + p.inputs() - 1, {-4, 4, 0});
-        else
-            o->output->poison();
+        p.in_place ? o->inputs.back().fill(p.seed + p.inputs() - 1, {-4, 4, 0}) : o->output->poison();
     };
     t.call = [p, o] { run(p, *o); };
     if constexpr (std::is_same_v<T, float> || std::is_same_v<T, half>)
@@ -210,20 +195,18 @@ trial prepare(const problem<T>& p) {
 #if HEDDLE_HAS_CUBLAS
     add_cublas(t, p, o);
 #endif
-    const auto places = sampled_places(p.rows, p.cols, p.seed);
-    std::vector<std::array<double, 3>> in(places.size());
+    expected_places expected{sampled_places(p.rows, p.cols, p.seed)};
+    std::vector<std::array<double, 3>> in(expected.places.size());
     for (std::size_t i = 0; i < p.inputs(); ++i) {
-        const auto elements = gathered(o->inputs[i].view(), places);
-        for (std::size_t place = 0; place < places.size(); ++place) in[place][i] = to_double(elements[place]);
+        const auto elements = gathered(o->inputs[i].view(), expected.places);
+        for (std::size_t at = 0; at < in.size(); ++at) in[at][i] = to_double(elements[at]);
     }
-    std::vector<double> expected, bounds;
     for (const auto& of_place : in) {
-        expected.push_back(exact(p.op, of_place, p.p, p.q));
-        bounds.push_back(bound<T>(p.op, expected.back()));
+        const double value = exact(p.op, of_place, p.p, p.q);
+        expected.add(value, bound<T>(p.op, value));
     }
-    t.wrong = [o, places, expected, bounds](double slack) {
-        const std::string wrong = mismatch(o->result().view(), places, expected, bounds, slack);
-        return wrong.empty() && o->output ? o->output->changed_gap() : wrong;
+    t.wrong = [o, expected](double slack) {
+        return expected.wrong("result", o->result(), slack, o->output.has_value());
     };
     return t;
 }
@@ -247,21 +230,15 @@ drawn_case draw(drawing& d) {
     }
     p.seed = d.bits();
     const std::size_t held = p.inputs() + (p.in_place ? 0 : 1);
-    const auto memory = [p, held](std::span<const std::int64_t> e) {
+    drawn_case c = draw_case_of(d, p.is_vector ? 1 : 2, [p, held](extents_view e) {
         double elements = 0;
         for (std::size_t i = 0; i < held; ++i)
-            elements +=
-                static_cast<double>(span_of(p.lies[i], p.is_vector ? 1 : e[0], e[p.is_vector ? 0 : 1]));
+            elements += static_cast<double>(span_of(p.lies[i], p.is_vector ? 1 : e[0], e.back()));
         return elements * sizeof(T);
-    };
-    drawn_case c;
-    c.extents = d.extents(p.is_vector ? 1 : 2, [&](auto e) { return memory(e) <= most_bytes; });
+    });
     p.cols = c.extents.back();
     p.rows = p.is_vector ? 1 : c.extents.front();
-    c.memory = memory(c.extents);
-    c.bytes = static_cast<double>(p.inputs() + 1) * static_cast<double>(p.rows) *
-              static_cast<double>(p.cols) * sizeof(T);
-    c.operations = static_cast<double>(p.rows) * static_cast<double>(p.cols);
+    c.bytes = static_cast<double>(p.inputs() + 1) * c.operations * sizeof(T);
     c.words = fmt::format("{} {} of {}{}", dtype<T>, p.is_functor ? "gelu by a functor" : to_string(p.op),
                           p.is_vector ? std::to_string(p.cols) : fmt::format("{} x {}", p.rows, p.cols),
                           p.in_place ? ", in place" : "");

@@ -1,12 +1,7 @@
 #pragma once
 
 #include "benchmarks/cliffs/images.hpp"
-#include "benchmarks/support/rows.hpp"
 #include <heddle/image_filter.hpp>
-
-#include <cstdint>
-#include <type_traits>
-#include <vector>
 
 namespace heddle::bench::cliffs {
 

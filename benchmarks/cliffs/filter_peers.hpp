@@ -7,35 +7,7 @@
 
 #if HEDDLE_HAS_NPP
 
-#include <cstdint>
-#include <functional>
-#include <memory>
-#include <type_traits>
-
 namespace heddle::bench::cliffs {
-
-HEDDLE_LOADED(npp_library, nppiFilterBoxBorder_16u_C1R_Ctx);
-HEDDLE_LOADED(npp_library, nppiFilterBoxBorder_16u_C3R_Ctx);
-HEDDLE_LOADED(npp_library, nppiFilterBoxBorder_16u_C4R_Ctx);
-HEDDLE_LOADED(npp_library, nppiFilterLaplaceBorder_32f_C3R_Ctx);
-HEDDLE_LOADED(npp_library, nppiFilterLaplaceBorder_32f_C4R_Ctx);
-HEDDLE_LOADED(npp_library, nppiFilterSobelHorizBorder_32f_C3R_Ctx);
-HEDDLE_LOADED(npp_library, nppiFilterSobelHorizBorder_32f_C4R_Ctx);
-HEDDLE_LOADED(npp_library, nppiFilterSobelVertBorder_32f_C3R_Ctx);
-HEDDLE_LOADED(npp_library, nppiFilterSobelVertBorder_32f_C4R_Ctx);
-
-template <class T>
-auto npp_box_function(std::int64_t channels) {
-    if constexpr (std::is_same_v<T, float>)
-        return npp_function(channels, nppiFilterBoxBorder_32f_C1R_Ctx, nppiFilterBoxBorder_32f_C3R_Ctx,
-                            nppiFilterBoxBorder_32f_C4R_Ctx);
-    else if constexpr (std::is_same_v<T, std::uint16_t>)
-        return npp_function(channels, nppiFilterBoxBorder_16u_C1R_Ctx, nppiFilterBoxBorder_16u_C3R_Ctx,
-                            nppiFilterBoxBorder_16u_C4R_Ctx);
-    else
-        return npp_function(channels, nppiFilterBoxBorder_8u_C1R_Ctx, nppiFilterBoxBorder_8u_C3R_Ctx,
-                            nppiFilterBoxBorder_8u_C4R_Ctx);
-}
 
 template <class T>
 void add_npp_box(trial& t, const filter_problem<T, T>& p, const std::shared_ptr<filter_operands<T, T>>& o) {
@@ -103,23 +75,9 @@ void add_npp_stencil(trial& t, const filter_problem<From, float>& p,
         add_all(of(nppiFilterSobelVertBorder_8u16s_C1R_Ctx), of(nppiFilterSobelHorizBorder_8u16s_C1R_Ctx),
                 of(nppiFilterLaplaceBorder_8u16s_C1R_Ctx));
     } else {
-        add_all(
-            [=] {
-                return filter(npp_function(channels, nppiFilterSobelVertBorder_32f_C1R_Ctx,
-                                           nppiFilterSobelVertBorder_32f_C3R_Ctx,
-                                           nppiFilterSobelVertBorder_32f_C4R_Ctx));
-            },
-            [=] {
-                return filter(npp_function(channels, nppiFilterSobelHorizBorder_32f_C1R_Ctx,
-                                           nppiFilterSobelHorizBorder_32f_C3R_Ctx,
-                                           nppiFilterSobelHorizBorder_32f_C4R_Ctx));
-            },
-            [=] {
-                return filter(
-                    npp_function(channels, nppiFilterLaplaceBorder_32f_C1R_Ctx,
-                                 nppiFilterLaplaceBorder_32f_C3R_Ctx, nppiFilterLaplaceBorder_32f_C4R_Ctx),
-                    NPP_MASK_SIZE_3_X_3);
-            });
+        add_all([=] { return filter(nppiFilterSobelVertBorder_32f_of(channels)); },
+                [=] { return filter(nppiFilterSobelHorizBorder_32f_of(channels)); },
+                [=] { return filter(nppiFilterLaplaceBorder_32f_of(channels), NPP_MASK_SIZE_3_X_3); });
     }
 }
 

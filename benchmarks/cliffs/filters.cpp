@@ -1,20 +1,9 @@
-#include "benchmarks/cliffs/case.hpp"
+#include "benchmarks/cliffs/family.hpp"
 #include "benchmarks/cliffs/filter_operands.hpp"
 #include "benchmarks/cliffs/filter_peers.hpp"
 #include "benchmarks/cliffs/images.hpp"
-#include "benchmarks/support/rows.hpp"
 #include "tests/bounds/windows.hpp"
 #include <heddle/image_filter.hpp>
-
-#include <fmt/format.h>
-#include <heddle_baselines.hpp>
-
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <string_view>
-#include <type_traits>
-#include <vector>
 
 namespace heddle::bench::cliffs {
 namespace {

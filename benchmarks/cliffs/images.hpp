@@ -1,25 +1,9 @@
 #pragma once
 
-#include "benchmarks/cliffs/case.hpp"
-#include "benchmarks/cliffs/operands.hpp"
-#include "benchmarks/cliffs/reference.hpp"
-#include "tests/bounds/approximate.hpp"
+#include "benchmarks/cliffs/family.hpp"
 #include <heddle/image.hpp>
-#include <heddle/view.hpp>
 
-#include <fmt/format.h>
-
-#include <cstddef>
-#include <cstdint>
-#include <functional>
 #include <limits>
-#include <memory>
-#include <span>
-#include <string>
-#include <string_view>
-#include <type_traits>
-#include <utility>
-#include <vector>
 
 /// What the families of images share.
 namespace heddle::bench::cliffs {

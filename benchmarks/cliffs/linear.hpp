@@ -1,20 +1,7 @@
 #pragma once
 
-#include "benchmarks/cliffs/case.hpp"
-#include "benchmarks/support/rows.hpp"
-#include "tests/fuzz/draw.hpp"
+#include "benchmarks/cliffs/family.hpp"
 #include <heddle/matmul.hpp>
-#include <heddle/types.hpp>
-
-#include <fmt/format.h>
-
-#include <cstddef>
-#include <cstdint>
-#include <initializer_list>
-#include <string>
-#include <string_view>
-#include <type_traits>
-#include <vector>
 
 /// What fully connected layers and their gradients share.
 namespace heddle::bench::cliffs {
@@ -25,14 +12,7 @@ drawn_case draw_layer_gradient(drawing& d);
 
 /// cuBLAS takes no steps.
 inline placement draw_layer_matrix(drawing& d) {
-    constexpr std::int64_t never = std::int64_t{1} << 40;
     return d.one_in(2) ? placement{} : d.lie(true, never);
-}
-
-inline double product_of(std::initializer_list<std::int64_t> extents) {
-    double result = 1;
-    for (const std::int64_t extent : extents) result *= static_cast<double>(extent);
-    return result;
 }
 
 inline double span_in_double(const placement& lie, std::int64_t rows, std::int64_t cols) {

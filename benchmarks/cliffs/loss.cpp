@@ -1,23 +1,8 @@
 #include "tests/bounds/loss.hpp"
 
-#include "benchmarks/cliffs/case.hpp"
-#include "benchmarks/cliffs/expected_places.hpp"
-#include "benchmarks/cliffs/operands.hpp"
-#include "benchmarks/cliffs/reference.hpp"
-#include "benchmarks/support/rows.hpp"
+#include "benchmarks/cliffs/family.hpp"
 #include "tests/bounds/softmax.hpp"
 #include <heddle/loss.hpp>
-
-#include <fmt/format.h>
-
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
 /// Losses of rows, with their gradients or without.
 namespace heddle::bench::cliffs {
@@ -85,15 +70,13 @@ expectation expected_cross_entropy(const problem<T>& p, operands<T>& o, expectat
                scale = static_cast<double>(p.scale());
     const auto steps = bounds::loss_steps_of(loss_algorithm::automatic, counted_columns(p.cols));
     const double of_sum = bounds::of_exponentials<T>(p.cols, steps);
-    std::vector<line> lines;
     std::vector<place> at_labels;
-    for (const place& at : expected.gradient.places) lines.push_back(row_of(o.x.view(), at.row));
     const auto labels = gathered(o.labels->view(), expected.losses.places);
     for (std::size_t i = 0; i < labels.size(); ++i)
         at_labels.push_back({expected.gradient.places[i].row, labels[i]});
     const auto xs = gathered(o.x.view(), expected.gradient.places),
                of_labels = gathered(o.x.view(), at_labels);
-    const auto facts = facts_of(o.x.data(), lines);
+    const auto facts = facts_of(o.x.data(), rows_of(o.x.view(), expected.gradient.places));
     for (std::size_t i = 0; i < facts.size(); ++i) {
         const double x = to_double(xs[i]), x_of_label = to_double(of_labels[i]);
         const double log_sum = std::log(facts[i].exponentials), of_label = facts[i].largest - x_of_label;
@@ -112,11 +95,8 @@ template <class T>
 expectation expected_squared_error(const problem<T>& p, operands<T>& o, expectation expected) {
     const auto n = static_cast<double>(p.cols);
     const auto steps = bounds::loss_steps_of(loss_algorithm::automatic, counted_columns(p.cols));
-    std::vector<line> of_x, of_target;
-    for (const place& at : expected.gradient.places) {
-        of_x.push_back(row_of(o.x.view(), at.row));
-        of_target.push_back(row_of(o.target->view(), at.row));
-    }
+    const auto of_x = rows_of(o.x.view(), expected.gradient.places),
+               of_target = rows_of(o.target->view(), expected.gradient.places);
     const auto xs = gathered(o.x.view(), expected.gradient.places),
                targets = gathered(o.target->view(), expected.gradient.places);
     const auto dots = dots_of(o.x.data(), of_x, o.target->data(), of_target);
@@ -172,19 +152,15 @@ drawn_case draw(drawing& d) {
     p.labels = d.vector_lie(16);
     p.loss = d.vector_lie(16);
     p.seed = d.bits();
-    const auto memory = [p](std::span<const std::int64_t> e) {
+    drawn_case c = draw_case_of(d, 2, [p](extents_view e) {
         return static_cast<double>(span_of(p.x, e[0], e[1]) +
                                    (p.has_labels() ? 0 : span_of(p.target, e[0], e[1])) +
                                    (p.is_apart() ? span_of(p.gradient, e[0], e[1]) : 0)) *
                    sizeof(T) +
                static_cast<double>(span_of(p.labels, 1, e[0]) + span_of(p.loss, 1, e[0])) * sizeof(float);
-    };
-    drawn_case c;
-    c.extents = d.extents(2, [&](auto e) { return memory(e) <= most_bytes; });
+    });
     p.rows = c.extents[0];
     p.cols = c.extents[1];
-    c.memory = memory(c.extents);
-    c.operations = static_cast<double>(p.rows) * static_cast<double>(p.cols);
     c.bytes = (1 + (p.has_labels() ? 0 : 1) + (p.has_gradient ? 1 : 0)) * c.operations * sizeof(T) +
               ((p.has_labels() ? 1 : 0) + (p.has_loss ? 1 : 0)) * static_cast<double>(p.rows) * sizeof(float);
     c.words =
@@ -193,12 +169,11 @@ drawn_case draw(drawing& d) {
     if (!p.has_loss) c.words += ", gradient alone";
     if (!p.has_gradient) c.words += ", loss alone";
     if (p.has_gradient && p.in_place) c.words += ", in place";
-    c.words += to_string(p.x);
-    if (!p.has_labels() && p.target != placement{}) c.words += fmt::format("; target{}", to_string(p.target));
-    if (p.is_apart() && p.gradient != placement{})
-        c.words += fmt::format("; gradient{}", to_string(p.gradient));
-    if (p.has_labels() && p.labels != placement{}) c.words += fmt::format("; labels{}", to_string(p.labels));
-    if (p.has_loss && p.loss != placement{}) c.words += fmt::format("; loss{}", to_string(p.loss));
+    const placement none;
+    c.words += to_string(p.x) + words_of_placements({{"target", p.has_labels() ? none : p.target},
+                                                     {"gradient", p.is_apart() ? p.gradient : none},
+                                                     {"labels", p.has_labels() ? p.labels : none},
+                                                     {"loss", p.has_loss ? p.loss : none}});
     c.prepare = [p] { return prepare(p); };
     return c;
 }

@@ -1,17 +1,8 @@
 #pragma once
 
-#include "benchmarks/cliffs/case.hpp"
-#include "benchmarks/cliffs/operands.hpp"
-#include "benchmarks/support/rows.hpp"
+#include "benchmarks/cliffs/family.hpp"
 #include <heddle/batched_matmul.hpp>
 #include <heddle/matmul.hpp>
-
-#include <cstdint>
-#include <functional>
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
 
 namespace heddle::bench::cliffs {
 

@@ -1,15 +1,6 @@
+#include "benchmarks/cliffs/family.hpp"
 #include "benchmarks/cliffs/matmul_operands.hpp"
-#include "benchmarks/cliffs/reference.hpp"
 #include "tests/bounds/products.hpp"
-
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <memory>
-#include <optional>
-#include <vector>
 
 namespace heddle::bench::cliffs {
 namespace {

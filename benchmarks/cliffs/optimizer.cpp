@@ -1,24 +1,8 @@
 #include "tests/bounds/optimizer.hpp"
 
-#include "benchmarks/cliffs/case.hpp"
-#include "benchmarks/cliffs/expected_places.hpp"
-#include "benchmarks/cliffs/operands.hpp"
-#include "benchmarks/cliffs/reference.hpp"
-#include "benchmarks/support/rows.hpp"
+#include "benchmarks/cliffs/family.hpp"
 #include "kernels/device/math.hpp"
 #include <heddle/optimizer.hpp>
-
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <string>
-#include <string_view>
-#include <type_traits>
-#include <vector>
 
 /// Steps of optimizers on lists of tensors, and the norm of their gradients.
 namespace heddle::bench::cliffs {
@@ -139,7 +123,7 @@ struct expectation {
 template <class T, class Gradient>
 expectation expected_step(const problem& p, operands<T, Gradient>& o) {
     const auto places = places_of(p);
-    expectation expected{{places, {}, {}}, {places, {}, {}}, {places, {}, {}}};
+    expectation expected{{places}, {places}, {places}};
     const std::vector<float> none(places.size());
     const auto weights = gathered(o.weight.view(), places);
     const auto firsts = p.moments() > 0 ? gathered(o.first.view(), places) : none,
@@ -161,7 +145,7 @@ expectation expected_step(const problem& p, operands<T, Gradient>& o) {
 /// A value is its weight, rounded once.
 template <class T, class Gradient>
 std::string wrong_values(const std::vector<place>& places, operands<T, Gradient>& o) {
-    expected_places expected{places, {}, {}};
+    expected_places expected{places};
     for (const float weight : gathered(o.weight.view(), places))
         expected.add(to_double(static_cast<T>(weight)), 0);
     return expected.wrong("value", o.value, 1, false);
@@ -178,7 +162,7 @@ expected_places expected_norm(const problem& p, operands<T, Gradient>& o) {
         count += static_cast<double>(p.count(i));
     }
     for (const line_facts& facts : facts_of(o.gradient.data(), lines)) sum += facts.squares;
-    expected_places expected{{{0, 0}}, {}, {}};
+    expected_places expected{{{0, 0}}};
     const double value = std::sqrt(sum), depth = std::min(count, 16 * std::sqrt(count)) + 100;
     expected.add(value, (bounds::u + depth * 0x1p-54) * value);
     return expected;
@@ -209,7 +193,7 @@ trial prepare(const problem& p) {
 
 template <class T, class Gradient = T>
 drawn_case draw(drawing& d) {
-    constexpr std::int64_t never = std::int64_t{1} << 40, most_tensors = 1 << 13;
+    constexpr std::int64_t most_tensors = 1 << 13;
     problem p;
     p.op = static_cast<operation>(d.index(std::size(names)));
     const bool is_list = !d.one_in(4);

@@ -1,25 +1,7 @@
-#include "benchmarks/cliffs/case.hpp"
-#include "benchmarks/cliffs/operands.hpp"
-#include "benchmarks/cliffs/reference.hpp"
+#include "benchmarks/cliffs/family.hpp"
 #include "benchmarks/cliffs/vendor_functions.hpp"
 #include "benchmarks/support/cub.hpp"
-#include "benchmarks/support/rows.hpp"
-#include <heddle/copy.hpp>
-#include <heddle/device.hpp>
 #include <heddle/reduce.hpp>
-#include <heddle/workspace.hpp>
-
-#include <fmt/format.h>
-#include <heddle_baselines.hpp>
-
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <optional>
-#include <type_traits>
-#include <vector>
 
 namespace heddle::bench::cliffs {
 namespace {
@@ -216,19 +198,18 @@ drawn_case draw(drawing& d) {
     if (p.op == operation::dot) p.y = d.one_in(2) ? p.x : d.vector_lie();
     p.seed = d.bits();
     const double vectors = p.op == operation::dot ? 2 : 1;
-    const auto memory = [p](std::span<const std::int64_t> e) {
-        const std::int64_t elements =
-            span_of(p.x, 1, e[0]) + (p.op == operation::dot ? span_of(p.y, 1, e[0]) : 0);
-        return static_cast<double>(elements) * sizeof(T);
-    };
-    drawn_case c;
-    c.extents = d.extents(1, [&](auto e) { return memory(e) <= most_bytes; });
+    drawn_case c = draw_case_of(
+        d, 1,
+        [p](extents_view e) {
+            const std::int64_t elements =
+                span_of(p.x, 1, e[0]) + (p.op == operation::dot ? span_of(p.y, 1, e[0]) : 0);
+            return static_cast<double>(elements) * sizeof(T);
+        },
+        [vectors](extents_view e) { return vectors * product_of(e); });
     p.size = c.extents.front();
-    c.memory = memory(c.extents);
-    c.bytes = vectors * static_cast<double>(p.size) * sizeof(T);
-    c.operations = vectors * static_cast<double>(p.size);
+    c.bytes = c.operations * sizeof(T);
     c.words = fmt::format("{} {} of {}{}", dtype<T>, to_string(p.op), p.size, to_string(p.x));
-    if (p.y != placement{}) c.words += fmt::format("; y{}", to_string(p.y));
+    c.words += words_of_placements({{"y", p.y}});
     c.prepare = [p] { return prepare(p); };
     return c;
 }

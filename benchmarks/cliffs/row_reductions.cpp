@@ -1,25 +1,10 @@
-#include "benchmarks/cliffs/operands.hpp"
-#include "benchmarks/cliffs/reference.hpp"
+#include "benchmarks/cliffs/family.hpp"
 #include "benchmarks/cliffs/rows.hpp"
 #include "benchmarks/cliffs/vendor_functions.hpp"
 #include "benchmarks/support/cub.hpp"
 #include "benchmarks/support/cub_segmented_reduce.hpp"
-#include "benchmarks/support/rows.hpp"
 #include "tests/bounds/reduce.hpp"
-#include <heddle/device.hpp>
 #include <heddle/matrix_reduce.hpp>
-#include <heddle/workspace.hpp>
-
-#include <fmt/format.h>
-#include <heddle_baselines.hpp>
-
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <string_view>
-#include <type_traits>
-#include <vector>
 
 namespace heddle::bench::cliffs {
 namespace {
@@ -77,9 +62,8 @@ void run(const problem<T>& p, operands<T, R>& o) {
     if constexpr (std::is_same_v<R, std::int64_t>) return call(row_argmax<T>, column_argmax<T>);
 }
 
-/// The result and its bound.
 template <class T>
-std::pair<double, double> expected(const problem<T>& p, const line_facts& facts, double depth) {
+bounds::approximate expected_of(const problem<T>& p, const line_facts& facts, double depth) {
     using bounds::u;
     const auto n = static_cast<double>(p.length());
     switch (p.op) {
@@ -147,28 +131,13 @@ void add_cudnn(trial& t, const problem<T>& p, const std::shared_ptr<operands<T, 
     if constexpr (!std::is_same_v<R, std::int64_t>) {
         if (p.op == operation::variance || p.y.step != 1 || !is_aligned_for_cudnn<T>(p.x)) return;
         t.add_peer("cudnn", [&] {
-            const auto from = std::make_shared<cudnn_tensor>(), to = std::make_shared<cudnn_tensor>();
-            const matrix_view<T> m = o->by_rows(p);
-            set_tensor<T>(*from, 1, 1, m.rows, m.cols, m.row_stride, m.col_stride);
-            set_tensor<R>(*to, 1, 1, m.rows, 1, 1, 1);
-            using reduction =
-                cudnn_descriptor<cudnnCreateReduceTensorDescriptor, cudnnDestroyReduceTensorDescriptor>;
-            const auto how = std::make_shared<reduction>();
             const auto op = p.op == operation::sum    ? CUDNN_REDUCE_TENSOR_ADD
                             : p.op == operation::mean ? CUDNN_REDUCE_TENSOR_AVG
                             : p.op == operation::min  ? CUDNN_REDUCE_TENSOR_MIN
                                                       : CUDNN_REDUCE_TENSOR_MAX;
-            check(cudnnSetReduceTensorDescriptor(*how, op, CUDNN_DATA_FLOAT, CUDNN_PROPAGATE_NAN,
-                                                 CUDNN_REDUCE_TENSOR_NO_INDICES, CUDNN_32BIT_INDICES));
-            std::size_t bytes = 0;
-            check(cudnnGetReductionWorkspaceSize(cudnn_handle(), *how, *from, *to, &bytes));
-            const auto scratch =
-                std::make_shared<device_buffer<std::byte>>(static_cast<std::int64_t>(bytes), stream());
-            return [=] {
-                const float alpha = 1, beta = 0;
-                check(cudnnReduceTensor(cudnn_handle(), *how, nullptr, 0, scratch->data(), bytes, &alpha,
-                                        *from, o->x.data(), &beta, *to, o->y.data()));
-            };
+            const auto reduction = std::make_shared<cudnn_matrix_reduction<T, R>>(
+                op, o->by_rows(p), matrix_view<R>{o->y.data(), p.results(), 1});
+            return [reduction, o] { (*reduction)(o->x.data(), o->y.data()); };
         });
     }
 }
@@ -202,22 +171,14 @@ trial prepare(const problem<T>& p) {
 #if HEDDLE_HAS_CUBLAS
     if constexpr (std::is_same_v<R, float>) add_products(t, p, o);
 #endif
-    const auto places = sampled_places(1, p.results(), p.seed);
+    expected_places expected{sampled_places(1, p.results(), p.seed)};
     std::vector<line> lines;
-    for (const place& at : places)
+    for (const place& at : expected.places)
         lines.push_back(p.of_rows ? row_of(o->x.view(), at.col) : column_of(o->x.view(), at.col));
     const double depth = static_cast<double>(
         matrix_reduce_depth(operands<T, R>::described(p, o->x.view()), traits_of(current_device())));
-    std::vector<double> values, bounds;
-    for (const line_facts& facts : facts_of(o->x.data(), lines)) {
-        const auto [value, bound] = expected(p, facts, depth);
-        values.push_back(value);
-        bounds.push_back(bound);
-    }
-    t.wrong = [o, places, values, bounds](double slack) {
-        const std::string wrong = mismatch(o->y.view(), places, values, bounds, slack);
-        return wrong.empty() ? o->y.changed_gap() : wrong;
-    };
+    for (const line_facts& facts : facts_of(o->x.data(), lines)) expected.add(expected_of(p, facts, depth));
+    t.wrong = [o, expected](double slack) { return expected.wrong("result", o->y, slack); };
     return t;
 }
 
@@ -230,21 +191,17 @@ drawn_case draw(drawing& d) {
     p.y = d.vector_lie(16);
     p.seed = d.bits();
     const double result_bytes = p.op == operation::argmax ? 8 : 4;
-    const auto memory = [=](std::span<const std::int64_t> e) {
+    drawn_case c = draw_case_of(d, 2, [=](extents_view e) {
         return static_cast<double>(span_of(p.x, e[0], e[1])) * sizeof(T) +
                static_cast<double>(span_of(p.y, 1, p.of_rows ? e[0] : e[1])) * result_bytes;
-    };
-    drawn_case c;
-    c.extents = d.extents(2, [&](auto e) { return memory(e) <= most_bytes; });
+    });
     p.rows = c.extents[0];
     p.cols = c.extents[1];
     if (p.op == operation::variance && p.length() > 1) p.correction = d.integer(0, 1);
-    c.memory = memory(c.extents);
-    c.operations = static_cast<double>(p.rows) * static_cast<double>(p.cols);
     c.bytes = c.operations * sizeof(T) + static_cast<double>(p.results()) * result_bytes;
     c.words = fmt::format("{} {}_{} of {} x {}{}", dtype<T>, p.of_rows ? "row" : "column",
                           names[static_cast<std::size_t>(p.op)], p.rows, p.cols, to_string(p.x));
-    if (p.y != placement{}) c.words += fmt::format("; result{}", to_string(p.y));
+    c.words += words_of_placements({{"result", p.y}});
     c.prepare = [p] {
         if (p.op == operation::argmax) return prepare<T, std::int64_t>(p);
         return p.op == operation::min || p.op == operation::max ? prepare<T, T>(p) : prepare<T, float>(p);

@@ -1,11 +1,19 @@
 #pragma once
 
-#include "benchmarks/cliffs/case.hpp"
+#include "benchmarks/cliffs/family.hpp"
+#include "tests/bounds/norm.hpp"
 
 namespace heddle::bench::cliffs {
 
 // The two halves of the family `rows`.
 drawn_case draw_row_reduction(drawing& d);
 drawn_case draw_row_normalisation(drawing& d);
+
+/// What the bounds of a norm take of a row.
+inline bounds::row_moments moments_of(bounds::norm_operation op, const line_facts& row, double cols) {
+    const bool is_layer = op == bounds::norm_operation::layer_norm;
+    return {is_layer ? row.sum / cols : 0, row.magnitudes / cols,
+            (is_layer ? row.deviations : row.squares) / cols};
+}
 
 }  // namespace heddle::bench::cliffs

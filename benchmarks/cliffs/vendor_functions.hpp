@@ -60,31 +60,7 @@ void geam(matrix_view<T> a, double alpha, matrix_view<T> b, double beta, matrix_
 
 #if HEDDLE_HAS_CUDNN
 HEDDLE_LOADED(cudnn_library, cudnnBatchNormalizationForwardTraining);
-HEDDLE_LOADED(cudnn_library, cudnnSetTensor4dDescriptorEx);
 HEDDLE_LOADED(cudnn_library, cudnnSoftmaxBackward);
-
-template <class T>
-constexpr cudnnDataType_t cudnn_type = std::is_same_v<T, float>  ? CUDNN_DATA_FLOAT
-                                       : std::is_same_v<T, half> ? CUDNN_DATA_HALF
-                                                                 : CUDNN_DATA_BFLOAT16;
-
-/// cuDNN counts in ints.
-inline int narrow(std::int64_t extent) {
-    if (extent > std::numeric_limits<int>::max()) throw unsupported("more than an int counts");
-    return static_cast<int>(extent);
-}
-
-/// Its last dimensions but those of one element are a matrix with these strides.
-template <class T>
-void set_tensor(const cudnn_tensor& tensor, std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w,
-                std::int64_t row_stride, std::int64_t col_stride) {
-    const bool is_of_rows = h == 1 && w == 1;  // n x c, or h x w
-    const int strides[] = {narrow(is_of_rows ? row_stride : h * row_stride),
-                           narrow(is_of_rows ? col_stride : h * row_stride),
-                           narrow(is_of_rows ? 1 : row_stride), narrow(is_of_rows ? 1 : col_stride)};
-    check(cudnnSetTensor4dDescriptorEx(tensor, cudnn_type<T>, narrow(n), narrow(c), narrow(h), narrow(w),
-                                       strides[0], strides[1], strides[2], strides[3]));
-}
 
 /// It may read 16 bytes at a time.
 template <class T>
@@ -94,14 +70,6 @@ bool is_aligned_for_cudnn(const placement& lie) {
 #endif
 
 #if HEDDLE_HAS_NPP
-/// NPP's function for a number of channels.
-template <class Function>
-Function* npp_function(std::int64_t channels, const loaded_function<Function>& one,
-                       const loaded_function<Function>& three, const loaded_function<Function>& four) {
-    if (channels == 2) throw unsupported("two channels");
-    return channels == 1 ? one : channels == 3 ? three : four;
-}
-
 /// In device memory, as NPP takes them: in reverse order.
 inline std::shared_ptr<device_buffer<float>> npp_taps(const std::vector<double>& taps) {
     std::vector<float> reversed;

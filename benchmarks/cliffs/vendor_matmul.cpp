@@ -1,19 +1,8 @@
 #include "benchmarks/cliffs/vendor_matmul.hpp"
 
+#include "benchmarks/cliffs/family.hpp"
 #include "benchmarks/cliffs/vendor_functions.hpp"
 #include "benchmarks/support/cublas_lt_product.hpp"
-#include "benchmarks/support/rows.hpp"
-
-#include <heddle_baselines.hpp>
-
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <memory>
-#include <type_traits>
-#include <utility>
-#include <vector>
 
 namespace heddle::bench::cliffs {
 
@@ -23,22 +12,6 @@ namespace {
 
 constexpr std::size_t shown_candidates = 2;
 constexpr lt_search search{.candidates = 8, .calls = 5, .long_call_ms = 1};
-
-template <class Out, class In>
-void gemm(const vendor_product<Out, In>& p) {
-    const auto compute = p.is_tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
-    if (p.batches == 1)
-        check(cublasGemmEx_64(cublas_handle(), order_of(p.b), order_of(p.a), p.c.cols, p.c.rows, p.a.cols,
-                              &p.alpha, p.b.data, cuda_type<In>, leading_dimension(p.b), p.a.data,
-                              cuda_type<In>, leading_dimension(p.a), &p.beta, p.c.data, cuda_type<Out>,
-                              leading_dimension(p.c), compute, CUBLAS_GEMM_DEFAULT));
-    else
-        check(cublasGemmStridedBatchedEx_64(
-            cublas_handle(), order_of(p.b), order_of(p.a), p.c.cols, p.c.rows, p.a.cols, &p.alpha, p.b.data,
-            cuda_type<In>, leading_dimension(p.b), p.b_stride, p.a.data, cuda_type<In>,
-            leading_dimension(p.a), p.a_stride, &p.beta, p.c.data, cuda_type<Out>, leading_dimension(p.c),
-            p.c_stride, p.batches, compute, CUBLAS_GEMM_DEFAULT));
-}
 
 /// C is a column.
 template <class Out, class In>

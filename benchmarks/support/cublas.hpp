@@ -6,6 +6,7 @@
 
 #include "benchmarks/support/loaded_library.hpp"
 #include "benchmarks/support/rows.hpp"
+#include "benchmarks/support/vendor_product.hpp"
 #include <heddle/types.hpp>
 #include <heddle/view.hpp>
 
@@ -76,6 +77,23 @@ std::int64_t leading_dimension(const matrix_view<T>& m) {
 template <class T>
 cublasOperation_t order_of(const matrix_view<T>& m) {
     return is_row_major(m) ? CUBLAS_OP_N : CUBLAS_OP_T;
+}
+
+/// C = alpha A B + beta C, of one matrix or of a batch.
+template <class Out, class In>
+void gemm(const vendor_product<Out, In>& p) {
+    const auto compute = p.is_tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
+    if (p.batches == 1)
+        check(cublasGemmEx_64(cublas_handle(), order_of(p.b), order_of(p.a), p.c.cols, p.c.rows, p.a.cols,
+                              &p.alpha, p.b.data, cuda_type<In>, leading_dimension(p.b), p.a.data,
+                              cuda_type<In>, leading_dimension(p.a), &p.beta, p.c.data, cuda_type<Out>,
+                              leading_dimension(p.c), compute, CUBLAS_GEMM_DEFAULT));
+    else
+        check(cublasGemmStridedBatchedEx_64(
+            cublas_handle(), order_of(p.b), order_of(p.a), p.c.cols, p.c.rows, p.a.cols, &p.alpha, p.b.data,
+            cuda_type<In>, leading_dimension(p.b), p.b_stride, p.a.data, cuda_type<In>,
+            leading_dimension(p.a), p.a_stride, &p.beta, p.c.data, cuda_type<Out>, leading_dimension(p.c),
+            p.c_stride, p.batches, compute, CUBLAS_GEMM_DEFAULT));
 }
 
 std::string cublas_version();
