@@ -106,7 +106,19 @@ struct expected_places {
         if (what.empty() && was_poisoned) what = result.changed_gap();
         return what.empty() ? what : fmt::format("{}: {}", name, what);
     }
+    /// The same of a result that not every case has.
+    template <class T>
+    [[nodiscard]] std::string wrong(std::string_view name, std::optional<operand<T>>& result,
+                                    double slack) const {
+        return result ? wrong(name, *result, slack) : std::string();
+    }
 };
+
+/// The first of several results' that says something.
+inline std::string first_wrong(std::initializer_list<std::string> all) {
+    const auto found = std::ranges::find_if(all, [](const std::string& wrong) { return !wrong.empty(); });
+    return found == all.end() ? std::string() : *found;
+}
 
 /// Bounds count at most so many columns of a row: the bound of more says nothing, and that of fewer is too far off.
 inline std::int64_t counted_columns(std::int64_t cols) {

@@ -138,10 +138,8 @@ trial prepare(const problem<T>& p) {
     const auto dweights = p.has_dweights ? expected_dweights(p, *o) : expected_places{};
     const auto dbias = p.has_dbias ? expected_dbias(p, *o) : expected_places{};
     t.wrong = [o, dx, dweights, dbias](double slack) {
-        std::string wrong;
-        if (o->dx) wrong = dx.wrong("dx", *o->dx, slack);
-        if (wrong.empty() && o->dweights) wrong = dweights.wrong("dweights", *o->dweights, slack);
-        return wrong.empty() && o->dbias ? dbias.wrong("dbias", *o->dbias, slack) : wrong;
+        return first_wrong({dx.wrong("dx", o->dx, slack), dweights.wrong("dweights", o->dweights, slack),
+                            dbias.wrong("dbias", o->dbias, slack)});
     };
     return t;
 }

@@ -128,9 +128,9 @@ trial prepare(const problem<T>& p) {
     const expectation expected =
         p.has_labels() ? expected_cross_entropy(p, *o, places) : expected_squared_error(p, *o, places);
     t.wrong = [p, o, expected](double slack) {
-        const std::string wrong = o->loss ? expected.losses.wrong("loss", *o->loss, slack) : std::string();
-        if (!wrong.empty() || !p.has_gradient) return wrong;
-        return expected.gradient.wrong("gradient", o->gradient(), slack, p.is_apart());
+        return first_wrong(
+            {expected.losses.wrong("loss", o->loss, slack),
+             p.has_gradient ? expected.gradient.wrong("gradient", o->gradient(), slack, p.is_apart()) : ""});
     };
     return t;
 }

@@ -210,10 +210,8 @@ trial prepare(const problem<T>& p) {
     const auto dgamma = p.has_columns ? expected_dgamma(p, *o) : expected_places{};
     const auto dbeta = p.has_dbeta() ? expected_dbeta(p, *o) : expected_places{};
     t.wrong = [p, o, dx, dgamma, dbeta](double slack) {
-        std::string wrong;
-        if (p.has_dx) wrong = dx.wrong("dx", o->result(p), slack, p.is_apart());
-        if (wrong.empty() && o->dgamma) wrong = dgamma.wrong("dgamma", *o->dgamma, slack);
-        return wrong.empty() && o->dbeta ? dbeta.wrong("dbeta", *o->dbeta, slack) : wrong;
+        return first_wrong({p.has_dx ? dx.wrong("dx", o->result(p), slack, p.is_apart()) : "",
+                            dgamma.wrong("dgamma", o->dgamma, slack), dbeta.wrong("dbeta", o->dbeta, slack)});
     };
     return t;
 }

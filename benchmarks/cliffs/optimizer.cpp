@@ -182,11 +182,10 @@ trial prepare(const problem& p) {
         return t;
     }
     t.wrong = [p, o, expected = expected_step(p, *o)](double slack) {
-        std::string wrong = expected.weight.wrong("weight", o->weight, slack, false);
-        if (wrong.empty() && p.moments() > 0) wrong = expected.first.wrong("first", o->first, slack, false);
-        if (wrong.empty() && p.moments() > 1)
-            wrong = expected.second.wrong("second", o->second, slack, false);
-        return wrong.empty() && o->has_value ? wrong_values(expected.weight.places, *o) : wrong;
+        return first_wrong({expected.weight.wrong("weight", o->weight, slack, false),
+                            p.moments() > 0 ? expected.first.wrong("first", o->first, slack, false) : "",
+                            p.moments() > 1 ? expected.second.wrong("second", o->second, slack, false) : "",
+                            o->has_value ? wrong_values(expected.weight.places, *o) : ""});
     };
     return t;
 }

@@ -31,6 +31,11 @@ bool has_device();
 /// The stream on which all device work of a program runs.
 cuda::stream_ref stream();
 
+/// macro(T) for each type of elements: first for those that can be added.
+#define HEDDLE_EACH_ADDED_TYPE(macro) \
+    macro(double) macro(float) macro(half) macro(bfloat16) macro(std::int32_t) macro(std::int64_t)
+#define HEDDLE_EACH_TYPE(macro) HEDDLE_EACH_ADDED_TYPE(macro) macro(std::uint8_t) macro(std::uint16_t)
+
 template <class T>
 inline constexpr std::string_view dtype = "";
 template <>
