@@ -1,6 +1,5 @@
 #include "benchmarks/operation.hpp"
 #include "benchmarks/support/cub.hpp"
-#include "benchmarks/support/cub_segmented_reduce.hpp"
 #include "benchmarks/support/cudnn.hpp"
 #include <heddle/matrix_reduce.hpp>
 

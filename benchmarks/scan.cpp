@@ -1,5 +1,5 @@
 #include "benchmarks/operation.hpp"
-#include "benchmarks/support/cub_scan.hpp"
+#include "benchmarks/support/cub.hpp"
 #include <heddle/scan.hpp>
 
 #include <benchmark/benchmark.h>

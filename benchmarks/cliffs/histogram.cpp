@@ -1,5 +1,5 @@
 #include "benchmarks/cliffs/family.hpp"
-#include "benchmarks/support/cub_histogram.hpp"
+#include "benchmarks/support/cub.hpp"
 #include <heddle/histogram.hpp>
 
 #include <numeric>

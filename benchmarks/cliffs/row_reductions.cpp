@@ -2,7 +2,6 @@
 #include "benchmarks/cliffs/rows.hpp"
 #include "benchmarks/cliffs/vendor_functions.hpp"
 #include "benchmarks/support/cub.hpp"
-#include "benchmarks/support/cub_segmented_reduce.hpp"
 #include "tests/bounds/reduce.hpp"
 #include <heddle/matrix_reduce.hpp>
 

@@ -1,5 +1,5 @@
 #include "benchmarks/cliffs/family.hpp"
-#include "benchmarks/support/cub_scan.hpp"
+#include "benchmarks/support/cub.hpp"
 #include <heddle/scan.hpp>
 
 namespace heddle::bench::cliffs {

@@ -27,7 +27,33 @@ template <class T>
 void cub_reduce(reduce_operation operation, const T* x, const T* y, std::int64_t size, void* result,
                 std::span<std::byte> scratch);
 
+/// Reductions of the rows of a dense matrix.
+void cub_row_sum(const float* x, std::int64_t rows, std::int64_t cols, float* y,
+                 std::span<std::byte> scratch);
+void cub_row_max(const float* x, std::int64_t rows, std::int64_t cols, float* y,
+                 std::span<std::byte> scratch);
+
 /// Enough scratch memory for any of these reductions.
 inline constexpr std::int64_t cub_scratch_bytes = 1 << 20;
+
+/// Scans. T is float, double, int32_t or int64_t. CUB is fastest with 32-bit sizes.
+template <class T>
+void cub_inclusive_scan(const T* x, T* y, std::int32_t size, std::span<std::byte> scratch);
+template <class T>
+void cub_exclusive_scan(const T* x, T* y, std::int32_t size, std::span<std::byte> scratch);
+
+/// Enough scratch memory for either.
+template <class T>
+std::int64_t cub_scan_scratch_bytes(std::int32_t size);
+
+/// The histogram with one bin for each byte; `bins` is 256. Counts are in 32 bits, which is CUB's fastest.
+void cub_histogram(const std::uint8_t* x, std::int32_t size, std::int32_t* counts, std::int32_t bins,
+                   std::span<std::byte> scratch);
+/// The histogram of `bins` equal parts of [-1, 1).
+void cub_histogram(const float* x, std::int32_t size, std::int32_t* counts, std::int32_t bins,
+                   std::span<std::byte> scratch);
+
+/// Enough scratch memory for either.
+inline constexpr std::int64_t cub_histogram_scratch_bytes = 64 << 20;
 
 }  // namespace heddle::bench
