@@ -1,5 +1,4 @@
-// Every elementwise operation but add and sigmoid, which are operations of their own.
-
+#include "benchmarks/ladders/ladder.hpp"
 #include "benchmarks/operation.hpp"
 #include "benchmarks/support/cub.hpp"
 #include "benchmarks/support/cublas.hpp"
@@ -7,30 +6,33 @@
 #include "benchmarks/support/own_functor.hpp"
 #include <heddle/elementwise.hpp>
 
+#if HEDDLE_HAS_OPENBLAS
+#include <cblas.h>
+#endif
+
 namespace heddle::bench {
 namespace {
 
 using op = elementwise_operation;
 
-constexpr std::int64_t size = 1 << 28;
+constexpr std::int64_t medium = 1 << 20, large = 1 << 28;
 constexpr float alpha = -1.25f;
 
+/// `shape` is the number of elements where it is empty.
 template <class T>
-problem of(op operation, std::int64_t elements, std::string_view shape) {
+problem of(op operation, std::int64_t elements, std::string_view shape = "") {
     const double bytes = sizeof(T) * static_cast<double>(elements);
-    return {fmt::format("{}/{}/{}", to_string(operation), dtype<T>, shape), input_count(operation) * bytes,
-            bytes};
+    return {fmt::format("{}/{}/{}", to_string(operation), dtype<T>,
+                        shape.empty() ? std::to_string(elements) : std::string(shape)),
+            input_count(operation) * bytes, bytes};
 }
 
-/// `call` takes the operands: as many random ones as the operation has, and the result.
+/// `call` takes x and y.
 template <class T>
-void row(op operation, std::string_view library, auto call, auto... operands) {
-    operand_row(of<T>(operation, size, std::to_string(size)), library, cold, call, operands...);
-}
-
-template <class T>
-void unary_row(op operation, std::string_view library, auto call) {
-    row<T>(operation, library, call, random_vector<T>(size), result_vector<T>(size));
+void unary_row(op operation, std::string_view library, auto call, std::int64_t size = large,
+               temperature temperature = cold) {
+    operand_row(of<T>(operation, size), library, temperature, call, random_vector<T>(size),
+                result_vector<T>(size));
 }
 
 template <class T>
@@ -41,20 +43,106 @@ void unary(op operation, auto function) {
 template <class T>
 void cub_row(op operation) {
     unary_row<T>(operation, "cub",
-                 [operation](auto x, auto y) { cub_elementwise<T>(operation, {x.data}, y.data, size); });
+                 [operation](auto x, auto y) { cub_elementwise<T>(operation, {x.data}, y.data, x.size); });
 }
 
 #if HEDDLE_HAS_CUDNN
 template <class T>
-void cudnn_row(op operation, cudnnActivationMode_t mode) {
+void cudnn_row(op operation, cudnnActivationMode_t mode, std::int64_t size = large,
+               temperature temperature = cold) {
     prepared_row(
-        of<T>(operation, size, std::to_string(size)), "cudnn", cold,
+        of<T>(operation, size), "cudnn", temperature,
         [mode](auto x, auto y) {
-            return [x, y, activation = cudnn_elementwise<T>(mode, size)] { activation(x.data, y.data); };
+            return [x, y, activation = cudnn_elementwise<T>(mode, x.size)] { activation(x.data, y.data); };
         },
         random_vector<T>(size), result_vector<T>(size));
 }
 #endif
+
+// add and sigmoid, each an operation with a ladder.
+
+/// `comparison` and `rung` add rows of a type: the one beside the peers, of a size and cold or hot, the other of a rung.
+void rows_of_ladder(std::initializer_list<int> exponents, auto comparison, auto rung) {
+    for (const int exponent : exponents)
+        comparison.template operator()<float>(std::int64_t{1} << exponent, cold);
+    for (const int exponent : {20, 22})
+        comparison.template operator()<float>(std::int64_t{1} << exponent, hot);
+    comparison.template operator()<double>(large, cold);
+    comparison.template operator()<half>(large, cold);
+    comparison.template operator()<bfloat16>(large, cold);
+    for (const std::int64_t size : {medium, large})
+        for (const auto algorithm : elementwise_algorithms()) rung(size, algorithm);
+}
+
+template <class T>
+void add_row(std::int64_t size, temperature temperature,
+             elementwise_algorithm algorithm = elementwise_algorithm::automatic) {
+    operand_row(
+        of<T>(op::add, size), implementation(algorithm), temperature,
+        [algorithm](auto x, auto y, auto z) { add<T>(x, y, z, stream(), {.algorithm = algorithm}); },
+        random_vector<T>(size), random_vector<T>(size), result_vector<T>(size));
+}
+
+/// cuBLAS adds in place, y += x: the same traffic.
+template <class T>
+void add_beside_peers(std::int64_t size, temperature temperature) {
+    const auto x = random_vector<T>(size), y = x;
+    add_row<T>(size, temperature);
+    operand_row(
+        of<T>(op::add, size), "cub", temperature,
+        [](auto from, auto with, auto to) {
+            cub_elementwise<T>(op::add, {from.data, with.data}, to.data, from.size);
+        },
+        x, y, result_vector<T>(size));
+#if HEDDLE_HAS_CUBLAS
+    if constexpr (std::is_same_v<T, float>) {
+        problem in_place = of<T>(op::add, size);
+        in_place.footprint = in_place.bytes_read;
+        operand_row(
+            in_place, "cublas", temperature,
+            [](auto from, auto to) {
+                const float one = 1;
+                check(cublasSaxpy_64(cublas_handle(), from.size, &one, from.data, 1, to.data, 1));
+            },
+            x, y);
+    }
+#endif
+}
+
+void add_on_host(std::int64_t size) {
+    const auto x = random_vector<float>(size), y = x;
+    host_operand_row(
+        of<float>(op::add, size), "host", [](auto... views) { host::add<float>(views...); }, x, y,
+        result_vector<float>(size));
+#if HEDDLE_HAS_OPENBLAS
+    host_operand_row(
+        of<float>(op::add, size), "openblas",
+        [](auto from, auto to) { cblas_saxpy(static_cast<blasint>(from.size), 1, from.data, 1, to.data, 1); },
+        x, y);
+#endif
+}
+
+template <class T>
+void sigmoid_row(std::int64_t size, temperature temperature,
+                 elementwise_algorithm algorithm = elementwise_algorithm::automatic) {
+    unary_row<T>(
+        op::sigmoid, implementation(algorithm),
+        [algorithm](auto x, auto y) { sigmoid<T>(x, y, stream(), {.algorithm = algorithm}); }, size,
+        temperature);
+}
+
+template <class T>
+void sigmoid_beside_peers(std::int64_t size, temperature temperature) {
+    sigmoid_row<T>(size, temperature);
+    unary_row<T>(
+        op::sigmoid, "cub", [](auto x, auto y) { cub_sigmoid(x.data, y.data, x.size); }, size, temperature);
+#if HEDDLE_HAS_CUDNN
+    if constexpr (std::is_same_v<T, float> || std::is_same_v<T, half>)
+        cudnn_row<T>(op::sigmoid, CUDNN_ACTIVATION_SIGMOID, size, temperature);
+#endif
+}
+
+// The others.
 
 /// The activations that there are peers of.
 template <class T>
@@ -73,29 +161,29 @@ void activations() {
 }
 
 void arithmetic() {
-    const auto x = random_vector<float>(size), y = x, z = x;
-    const auto result = result_vector<float>(size);
-    const auto add = [](op operation, auto call, auto... operands) {
-        row<float>(operation, "heddle", call, operands...);
+    const auto x = random_vector<float>(large), y = x, z = x;
+    const auto result = result_vector<float>(large);
+    const auto row = [](op operation, auto call, auto... operands) {
+        operand_row(of<float>(operation, large), "heddle", cold, call, operands...);
     };
-    add(
+    row(
         op::subtract, [](auto... all) { subtract<float>(all..., stream()); }, x, y, result);
-    add(
+    row(
         op::multiply, [](auto... all) { multiply<float>(all..., stream()); }, x, y, result);
-    add(
+    row(
         op::scale, [](auto... all) { scale<float>(alpha, all..., stream()); }, x, result);
-    add(
+    row(
         op::fused_multiply_add, [](auto... all) { fused_multiply_add<float>(all..., stream()); }, x, y, z,
         result);
-    add(
+    row(
         op::clamp, [](auto in, auto out) { clamp<float>(in, -0.5f, 0.5f, out, stream()); }, x, result);
-    add(
+    row(
         op::axpy, [](auto... all) { axpy<float>(alpha, all..., stream()); }, x, y);
 #if HEDDLE_HAS_CUBLAS
-    row<float>(
-        op::axpy, "cublas",
-        [](auto in, auto out) {
-            check(cublasSaxpy_64(cublas_handle(), size, &alpha, in.data, 1, out.data, 1));
+    operand_row(
+        of<float>(op::axpy, large), "cublas", cold,
+        [](auto from, auto to) {
+            check(cublasSaxpy_64(cublas_handle(), from.size, &alpha, from.data, 1, to.data, 1));
         },
         x, y);
 #endif
@@ -107,15 +195,15 @@ void layouts() {
         operand_row(of<float>(op::relu, elements, shape), "heddle", cold, call, operands...);
     };
     add(
-        size, fmt::format("{}-in-place", size), [](auto x) { relu<float>(x, x, stream()); },
-        random_vector<float>(size));
+        large, fmt::format("{}-in-place", large), [](auto x) { relu<float>(x, x, stream()); },
+        random_vector<float>(large));
 
     constexpr std::int64_t offset = 1;
-    const auto beyond = [](float* data) { return vector_view<float>{data + offset, size - offset}; };
+    const auto beyond = [](float* data) { return vector_view<float>{data + offset, large - offset}; };
     add(
-        size - offset, fmt::format("{}-offset{}", size - offset, offset),
-        [](auto x, auto y) { relu<float>(x, y, stream()); }, random_elements<float>(size, beyond),
-        result_elements<float>(size, beyond));
+        large - offset, fmt::format("{}-offset{}", large - offset, offset),
+        [](auto x, auto y) { relu<float>(x, y, stream()); }, random_elements<float>(large, beyond),
+        result_elements<float>(large, beyond));
 
     constexpr std::int64_t rows = 1 << 14, cols = 1 << 14, stride = cols + 32;
     const auto apart = [](float* data) { return matrix_view<float>{data, rows, cols, stride}; };
@@ -128,8 +216,8 @@ void layouts() {
 /// A row added to each row of a matrix, and each row multiplied by an element of a column. Almost all bytes are the matrices'.
 void broadcasts() {
     static constexpr std::int64_t rows = 1 << 13, cols = 1 << 13;
-    const auto add_row = [](op operation, std::string_view library, std::int64_t elements, const char* shape,
-                            auto call) {
+    const auto row = [](op operation, std::string_view library, std::int64_t elements, const char* shape,
+                        auto call) {
         constexpr double matrix = sizeof(float) * static_cast<double>(rows * cols);
         const problem problem{
             fmt::format("{}/{}/{}x{}-{}", to_string(operation), dtype<float>, rows, cols, shape),
@@ -137,15 +225,15 @@ void broadcasts() {
         operand_row(problem, library, cold, call, random_matrix<float>(rows, cols),
                     random_vector<float>(elements), result_matrix<float>(rows, cols));
     };
-    add_row(op::add, "heddle", cols, "row", [](auto x, auto row, auto y) {
-        add<float>(x, as_rows(vector_view<const float>(row), rows), y, stream());
+    row(op::add, "heddle", cols, "row", [](auto x, auto bias, auto y) {
+        add<float>(x, as_rows(vector_view<const float>(bias), rows), y, stream());
     });
-    add_row(op::multiply, "heddle", rows, "column", [](auto x, auto column, auto y) {
+    row(op::multiply, "heddle", rows, "column", [](auto x, auto column, auto y) {
         multiply<float>(x, as_columns(vector_view<const float>(column), cols), y, stream());
     });
 #if HEDDLE_HAS_CUBLAS
     // Its matrices are column-major: our rows are its columns, which a diagonal matrix on the right scales.
-    add_row(op::multiply, "cublas", rows, "column", [](auto x, auto column, auto y) {
+    row(op::multiply, "cublas", rows, "column", [](auto x, auto column, auto y) {
         check(cublasSdgmm_64(cublas_handle(), CUBLAS_SIDE_RIGHT, cols, rows, x.data, cols, column.data, 1,
                              y.data, cols));
     });
@@ -153,6 +241,35 @@ void broadcasts() {
 }
 
 }  // namespace
+
+void register_add() {
+    rows_of_ladder(
+        {10, 12, 16, 20, 24, 28},
+        []<class T>(std::int64_t size, temperature temperature) { add_beside_peers<T>(size, temperature); },
+        [](std::int64_t size, elementwise_algorithm algorithm) { add_row<float>(size, cold, algorithm); });
+    add_on_host(medium);
+}
+
+void register_sigmoid() {
+    rows_of_ladder(
+        {10, 14, 20, 24, 28},
+        []<class T>(std::int64_t size, temperature temperature) {
+            sigmoid_beside_peers<T>(size, temperature);
+        },
+        [](std::int64_t size, elementwise_algorithm algorithm) {
+            sigmoid_row<float>(size, cold, algorithm);
+        });
+    host_operand_row(
+        of<float>(op::sigmoid, medium), "host", [](auto x, auto y) { host::sigmoid<float>(x, y); },
+        random_vector<float>(medium), result_vector<float>(medium));
+}
+
+void add_sigmoid_rows(std::string_view type, const extents& shape) {
+    with_type_named<double, half, bfloat16, float>(type, [size = shape[0]]<class T>() {
+        for (const auto algorithm : elementwise_algorithms()) sigmoid_row<T>(size, cold, algorithm);
+        sigmoid_beside_peers<T>(size, cold);
+    });
+}
 
 void register_elementwise() {
     activations<float>();

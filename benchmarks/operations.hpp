@@ -5,8 +5,8 @@
 
 namespace heddle::bench {
 
-/// The rows that are run and recorded together. A file benchmarks/<name>.cpp adds them; matmul.cpp adds those of
-/// matmul_16_bit too, and ceilings/rows.cpp those of ceilings.
+/// The rows that are run and recorded together. A file benchmarks/<name>.cpp adds them. elementwise.cpp adds those of add and
+/// sigmoid too, matmul.cpp those of matmul_16_bit, and ceilings/rows.cpp those of ceilings.
 struct operation {
     std::string_view name;
     void (*register_rows)();

@@ -24,15 +24,11 @@ namespace heddle::bench {
 /// The unit roundoff of float, and of a type.
 inline constexpr double float_unit = 0x1p-24;
 template <class T>
-inline constexpr double unit_of = 0;
-template <>
-inline constexpr double unit_of<double> = 0x1p-53;
-template <>
-inline constexpr double unit_of<float> = float_unit;
-template <>
-inline constexpr double unit_of<half> = 0x1p-11;
-template <>
-inline constexpr double unit_of<bfloat16> = 0x1p-8;
+inline constexpr double unit_of = std::is_same_v<T, double>     ? 0x1p-53
+                                  : std::is_same_v<T, float>    ? float_unit
+                                  : std::is_same_v<T, half>     ? 0x1p-11
+                                  : std::is_same_v<T, bfloat16> ? 0x1p-8
+                                                                : 0;
 
 template <class T>
 std::vector<T> on_host(const device_buffer<T>& buffer) {

@@ -35,7 +35,7 @@ struct ladder {
 
 std::span<const ladder> ladders();
 
-// The files benchmarks/<operation>.cpp define these,
+// The files of operations in benchmarks/ define these,
 void add_gaussian_blur_rows(std::string_view type, const extents& shape);
 void add_matmul_rows(std::string_view type, const extents& shape);
 void add_sigmoid_rows(std::string_view type, const extents& shape);

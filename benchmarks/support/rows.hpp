@@ -15,6 +15,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -37,23 +38,15 @@ cuda::stream_ref stream();
 #define HEDDLE_EACH_TYPE(macro) HEDDLE_EACH_ADDED_TYPE(macro) macro(std::uint8_t) macro(std::uint16_t)
 
 template <class T>
-inline constexpr std::string_view dtype = "";
-template <>
-inline constexpr std::string_view dtype<double> = "f64";
-template <>
-inline constexpr std::string_view dtype<float> = "f32";
-template <>
-inline constexpr std::string_view dtype<half> = "f16";
-template <>
-inline constexpr std::string_view dtype<bfloat16> = "bf16";
-template <>
-inline constexpr std::string_view dtype<std::int32_t> = "i32";
-template <>
-inline constexpr std::string_view dtype<std::int64_t> = "i64";
-template <>
-inline constexpr std::string_view dtype<std::uint8_t> = "u8";
-template <>
-inline constexpr std::string_view dtype<std::uint16_t> = "u16";
+inline constexpr std::string_view dtype = std::is_same_v<T, double>          ? "f64"
+                                          : std::is_same_v<T, float>         ? "f32"
+                                          : std::is_same_v<T, half>          ? "f16"
+                                          : std::is_same_v<T, bfloat16>      ? "bf16"
+                                          : std::is_same_v<T, std::int32_t>  ? "i32"
+                                          : std::is_same_v<T, std::int64_t>  ? "i64"
+                                          : std::is_same_v<T, std::uint8_t>  ? "u8"
+                                          : std::is_same_v<T, std::uint16_t> ? "u16"
+                                                                             : "";
 
 /// Calls f.operator()<T>() with the type of this name, or with the last of them.
 template <class T, class... Others, class Function>
@@ -78,11 +71,9 @@ std::vector<std::string_view> ways_of(std::span<const std::string_view> kernels)
 
 /// What does the operations of a product of such elements.
 template <class T>
-inline constexpr unit tensor_unit = unit::none;
-template <>
-inline constexpr unit tensor_unit<half> = unit::tensor_f16;
-template <>
-inline constexpr unit tensor_unit<bfloat16> = unit::tensor_bf16;
+inline constexpr unit tensor_unit = std::is_same_v<T, half>       ? unit::tensor_f16
+                                    : std::is_same_v<T, bfloat16> ? unit::tensor_bf16
+                                                                  : unit::none;
 
 /// What one repetition of a row on the device may take. A call that takes longer is timed once.
 inline constexpr std::chrono::duration<double> usual_budget{25e-3};
