@@ -16,7 +16,7 @@ struct batch {
 
 constexpr std::string_view bf16 = "bf16", f32 = "f32", tf32 = "tf32";
 
-/// `type`: of which the elements have the digits.
+/// `type` names the precision of the elements.
 template <class T>
 problem products(const batch& b, std::string_view type) {
     const double elements =
@@ -25,7 +25,7 @@ problem products(const batch& b, std::string_view type) {
     problem result{fmt::format("batched_matmul/{}/{}x{}x{}x{}", type, b.count, b.size, b.size, b.size),
                    2 * bytes, bytes, 2 * elements * static_cast<double>(b.size)};
     result.unit = type == bf16 ? unit::tensor_bf16 : type == tf32 ? unit::tensor_tf32 : unit::tensor_f16;
-    if (type == f32) result.products = 3;  // as for matmul
+    if (type == f32) result.products = 3;  // as in matmul.cpp
     return result;
 }
 
@@ -65,7 +65,7 @@ struct shape {
     std::int64_t m, n, k;
 };
 
-/// All different, so that each is a group of its own for cuBLAS.
+/// All are different, so that each is a group of its own for cuBLAS.
 constexpr std::array<shape, 16> mixed = {{{256, 512, 2048},
                                           {512, 1024, 768},
                                           {2048, 256, 1024},
@@ -110,7 +110,7 @@ void mixed_row(std::string_view library, temperature temperature, auto prepare) 
 }
 
 #if HEDDLE_HAS_CUBLAS
-/// A group for each product, column-major, hence the transposed products: C' = B' A'.
+/// Each product is a group. cuBLAS's matrices are column-major, so that it computes C' = B' A'.
 struct cublas_groups {
     std::vector<cublasOperation_t> as_they_lie;
     std::vector<std::int64_t> rows, cols, depth, sizes;

@@ -77,7 +77,7 @@ void pair_of_rows(const conv_shape& s, std::string_view type, temperature temper
     peer_row<T>(s, type, temperature);
 }
 
-/// The same by our matmul: heddle:matmul. Of filters of 1 x 1 it is the product of pixels and filters, as both lie.
+/// heddle's matmul computes the same for filters of 1 x 1: it multiplies the matrices of pixels and of filters.
 template <class T>
 void product_row(const conv_shape& s, std::string_view type, temperature temperature) {
     row<T>(s, type, "heddle:matmul", temperature, [s](const operands<T>& o) {
@@ -110,7 +110,7 @@ void host_row_of(const conv_shape& s) {
         random_array<float>(s.filters), result_array<float>(s.output_size()));
 }
 
-/// A layer of 3 x 3 filters that keeps the extents.
+/// A layer of 3 x 3 filters whose output has the extents of its input.
 conv_shape three_by_three(std::int64_t count, std::int64_t side, std::int64_t channels,
                           std::int64_t groups = 1) {
     return {count, side, side, channels, channels, 3, 3, {.padding = {1, 1, 1, 1}, .groups = groups}};

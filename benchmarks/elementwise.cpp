@@ -18,7 +18,7 @@ using op = elementwise_operation;
 constexpr std::int64_t medium = 1 << 20, large = 1 << 28;
 constexpr float alpha = -1.25f;
 
-/// `shape` is the number of elements where it is empty.
+/// An empty `shape` stands for the number of elements.
 template <class T>
 problem of(op operation, std::int64_t elements, std::string_view shape = "") {
     const double bytes = sizeof(T) * static_cast<double>(elements);
@@ -59,9 +59,9 @@ void cudnn_row(op operation, cudnnActivationMode_t mode, std::int64_t size = lar
 }
 #endif
 
-// add and sigmoid, each an operation with a ladder.
+// add and sigmoid have rows of each rung.
 
-/// `comparison` and `rung` add rows of a type: the one beside the peers, of a size and cold or hot, the other of a rung.
+/// `comparison` adds the rows of a type, a size and a temperature beside the peers'. `rung` adds the row of a rung.
 void rows_of_ladder(std::initializer_list<int> exponents, auto comparison, auto rung) {
     for (const int exponent : exponents)
         comparison.template operator()<float>(std::int64_t{1} << exponent, cold);
@@ -83,7 +83,7 @@ void add_row(std::int64_t size, temperature temperature,
         random_vector<T>(size), random_vector<T>(size), result_vector<T>(size));
 }
 
-/// cuBLAS adds in place, y += x: the same traffic.
+/// cuBLAS computes y += x, which moves as many bytes.
 template <class T>
 void add_beside_peers(std::int64_t size, temperature temperature) {
     const auto x = random_vector<T>(size), y = x;
@@ -142,9 +142,9 @@ void sigmoid_beside_peers(std::int64_t size, temperature temperature) {
 #endif
 }
 
-// The others.
+// The other operations.
 
-/// The activations that there are peers of.
+/// Activations that have peers.
 template <class T>
 void activations() {
     unary<T>(op::relu, relu<T>);
@@ -189,7 +189,7 @@ void arithmetic() {
 #endif
 }
 
-/// relu where the operands do not lie at their best.
+/// relu in place, at unaligned addresses, and with a gap after each row.
 void layouts() {
     const auto add = [](std::int64_t elements, std::string_view shape, auto call, auto... operands) {
         operand_row(of<float>(op::relu, elements, shape), "heddle", cold, call, operands...);
@@ -213,7 +213,7 @@ void layouts() {
         result_elements<float>(rows * stride, apart));
 }
 
-/// A row added to each row of a matrix, and each row multiplied by an element of a column. Almost all bytes are the matrices'.
+/// Adds a vector to each row of a matrix, and multiplies each row by an element of a vector. Most bytes are the matrices'.
 void broadcasts() {
     static constexpr std::int64_t rows = 1 << 13, cols = 1 << 13;
     const auto row = [](op operation, std::string_view library, std::int64_t elements, const char* shape,
@@ -232,7 +232,7 @@ void broadcasts() {
         multiply<float>(x, as_columns(vector_view<const float>(column), cols), y, stream());
     });
 #if HEDDLE_HAS_CUBLAS
-    // Its matrices are column-major: our rows are its columns, which a diagonal matrix on the right scales.
+    // cuBLAS's matrices are column-major. Our rows are its columns, which a diagonal matrix on the right scales.
     row(op::multiply, "cublas", rows, "column", [](auto x, auto column, auto y) {
         check(cublasSdgmm_64(cublas_handle(), CUBLAS_SIDE_RIGHT, cols, rows, x.data, cols, column.data, 1,
                              y.data, cols));

@@ -28,7 +28,7 @@ struct shape {
     [[nodiscard]] std::int64_t image_elements() const { return width * height * channels; }
     [[nodiscard]] std::int64_t elements() const { return images * image_elements(); }
     [[nodiscard]] std::int64_t taps() const { return 2 * radius + 1; }
-    /// Whether the window follows from sigma: the cases of large ones.
+    /// Whether the window follows from sigma, as in the cases of large windows.
     [[nodiscard]] bool is_by_sigma() const { return radius == gaussian_radius(sigma); }
 };
 
@@ -43,7 +43,7 @@ std::string text(const shape& s) {
     return fmt::format("{}{}x{}-{}", images, s.width, s.height, window);
 }
 
-/// No arithmetic limits it: tensor cores can do it, and large windows do with fewer operations.
+/// Arithmetic is no limit: tensor cores can do it, and large windows need fewer operations.
 template <class T>
 problem blur(const shape& s) {
     const double bytes = sizeof(T) * static_cast<double>(s.elements());
@@ -55,8 +55,8 @@ image_batch_view<T> images(T* data, const shape& s) {
     return {{data, s.width, s.height, s.channels}, s.images, s.image_elements()};
 }
 
-/// How many sources and destinations calls back to back go around over: of images that fit into L2, so many
-/// that none of them is still there when its turn comes.
+/// The number of sources and destinations that hot calls take in turn. There are so many that an image has left L2 when its
+/// turn comes again.
 template <class T>
 std::int64_t buffers(const shape& s, temperature temperature) {
     if (temperature == cold) return 1;
@@ -98,7 +98,7 @@ void heddle_row(const shape& s, std::string_view name, temperature temperature,
 
 #if HEDDLE_HAS_NPP
 
-/// Calls NPP's `function` for each image, as it knows no batch. `window` are the arguments between sizes and border.
+/// Calls NPP's `function` for each image, as NPP has no batches. `window` are the arguments between sizes and border.
 template <class T>
 void each_by_npp(auto function, image_batch_view<const T> sources, image_batch_view<T> destinations,
                  auto... window) {
@@ -113,14 +113,14 @@ void each_by_npp(auto function, image_batch_view<const T> sources, image_batch_v
     }
 }
 
-/// NPP has a few masks built in, with sigmas of its own: these are those that the cases here need.
+/// NPP has a few built-in masks, with sigmas of its own. The cases here need these.
 std::optional<NppiMaskSize> npp_mask(std::int64_t radius) {
     if (radius == 2) return NPP_MASK_SIZE_5_X_5;
     if (radius == 5) return NPP_MASK_SIZE_11_X_11;
     return std::nullopt;
 }
 
-/// Its other call takes windows of any size, but 0.3 s for one of radius 80.
+/// NPP's other call takes windows of any size, but takes long for large ones.
 constexpr std::int64_t npp_most_radius = 40;
 
 device_buffer<float> gaussian_taps(const shape& s) {
@@ -160,7 +160,7 @@ convolution blur_convolution(const shape& s) {
     return c;
 }
 
-/// The fastest that cuDNN finds by trying; found once.
+/// The fastest algorithm that cuDNN finds by trying. It is looked for once.
 const cudnnConvolutionFwdAlgoPerf_t& best_algorithm(const shape& s, const convolution& c) {
     static std::map<std::int64_t, cudnnConvolutionFwdAlgoPerf_t> best;
     if (const auto found = best.find(s.radius); found != best.end()) return found->second;
@@ -172,7 +172,7 @@ const cudnnConvolutionFwdAlgoPerf_t& best_algorithm(const shape& s, const convol
     return best.emplace(s.radius, performance).first->second;
 }
 
-/// The 2-D window, with zeros outside of the image: what cuDNN can do.
+/// cuDNN convolves with the 2-D window, and takes zeros outside of the image.
 void cudnn_row(const shape& s, temperature temperature) {
     row<float>(s, "cudnn", temperature, [s] {
         convolution c = blur_convolution(s);
@@ -214,16 +214,16 @@ template <class T>
 void comparison(const shape& s, temperature temperature = cold) {
     heddle_row<T>(s, "heddle", temperature, {});
     if (s.is_by_sigma()) heddle_row<T>(s, "heddle:exact", temperature, {.exact = true});
-    // The same bytes, as they are: what there is to reach.
+    // A copy of the same bytes is as fast as a blur can be.
     row<T>(s, "copy", temperature, [s] {
         return [size = s.elements()](auto source, auto destination) {
             copy(vector_view<const T>{source.first.data, size}, vector_view<T>{destination.first.data, size},
                  stream());
         };
     });
-    if constexpr (!std::is_same_v<T, half>) npp_rows<T>(s, temperature);  // NPP blurs no half
+    if constexpr (!std::is_same_v<T, half>) npp_rows<T>(s, temperature);  // NPP cannot blur half
 #if HEDDLE_HAS_CUDNN
-    constexpr std::int64_t most_radius = 5;  // of 15 cuDNN tries algorithms for more than 30 s
+    constexpr std::int64_t most_radius = 5;  // for larger windows cuDNN tries algorithms for long
     if (std::is_same_v<T, float> && s.channels == 1 && s.radius <= most_radius) cudnn_row(s, temperature);
 #endif
 }

@@ -8,7 +8,7 @@
 namespace heddle::bench {
 namespace {
 
-/// Where all elements are equal, all lanes of all warps count in one bin.
+/// If all elements are equal, all lanes of all warps add to one bin.
 enum class data { random, equal };
 
 template <class T>
@@ -17,7 +17,7 @@ problem vector(std::int64_t size, std::int64_t bins, data data) {
             sizeof(T) * static_cast<double>(size), sizeof(std::int64_t) * static_cast<double>(bins)};
 }
 
-/// The vector that is counted, on the device.
+/// The vector whose elements are counted.
 template <class T>
 struct counted_vector {
     std::int64_t size;

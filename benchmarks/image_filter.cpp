@@ -11,7 +11,7 @@ struct shape {
     std::int64_t channels = 1;
 
     [[nodiscard]] std::int64_t elements() const { return width * height * channels; }
-    /// What makes an image of elements.
+    /// Makes the view of an image.
     template <class T>
     [[nodiscard]] auto as_image() const {
         return [s = *this](T* data) { return image_view<T>{data, s.width, s.height, s.channels}; };
@@ -67,7 +67,7 @@ void stencil_row(stencil which, const shape& s,
 
 #if HEDDLE_HAS_NPP
 
-/// NPP makes int16 of bytes, where heddle makes float: it writes half as much, as its rows declare. Its horizontal
+/// NPP's results of bytes are int16, and heddle's are float: NPP writes half as much, as its rows declare. Its horizontal
 /// Sobel is the derivative along y. Its laplacian has eight neighbours.
 template <class From, class To>
 void npp_stencil_row(stencil which, const shape& s) {
@@ -126,7 +126,7 @@ void box_rows(const shape& s, std::int64_t radius) {
 #endif
 }
 
-/// Two passes, a multiply and an add for each tap.
+/// Two passes have a multiplication and an addition for each tap.
 void convolution_row(const shape& s, std::int64_t radius) {
     problem problem = window_work<float>("separable_convolution", s, radius);
     problem.operations = 4.0 * static_cast<double>((2 * radius + 1) * s.elements());
@@ -149,7 +149,7 @@ void stencils(const shape& s) {
     }
 }
 
-/// With the ladder and the host.
+/// Adds the ladder and the CPU too.
 template <class T>
 void all_of() {
     constexpr shape small{1920, 1080}, large{4096, 4096};

@@ -7,11 +7,11 @@
 namespace heddle::bench {
 namespace {
 
-/// float is multiplied as TF32.
+/// Products of float are in TF32.
 template <class T>
 constexpr std::string_view type_name = std::is_same_v<T, float> ? "tf32" : dtype<T>;
 
-/// A linear layer: size x size times size x size, plus a bias for each column, and an activation.
+/// A product of two matrices of size x size, plus a bias for each column, and an activation.
 template <class T>
 problem layer(std::string_view activation, std::int64_t size) {
     const auto n = static_cast<double>(size);
@@ -75,7 +75,7 @@ struct gradient_shape {
     std::int64_t out;
 };
 
-/// All three gradients of a layer, below which relu has made x.
+/// All three gradients of a layer whose input x is a result of relu.
 template <class T>
 problem gradients(const gradient_shape& s) {
     const auto batch = static_cast<double>(s.batch), in = static_cast<double>(s.in),
@@ -104,7 +104,7 @@ void heddle_gradient_row(const gradient_shape& s, linear_gradient_algorithm algo
     });
 }
 
-/// cublasLt's row is its two products alone, without the derivative and the sums of the bias.
+/// cublasLt's row has the two products alone, without the derivative and the bias's gradient.
 template <class T>
 void gradient_rows(const gradient_shape& s) {
     heddle_gradient_row<T>(s, linear_gradient_algorithm::automatic);

@@ -7,7 +7,7 @@ namespace {
 
 using shape = matrix_shape;
 
-/// `inputs` matrices and the labels are read, a float a row is written, and so is a gradient, if there is one.
+/// A call reads `inputs` matrices and the labels. It writes a float for each row, and the gradient if it has one.
 template <class T>
 problem matrices(std::string_view op, const shape& s, int inputs, bool has_gradient) {
     const double bytes = sizeof(T) * static_cast<double>(s.size());
@@ -36,7 +36,7 @@ struct labels_of {
     }
 };
 
-/// The losses and the gradient, as a step of training asks for them.
+/// A step of training computes both the losses and the gradient.
 template <class T>
 void cross_entropy_row(const shape& s, loss_algorithm algorithm = loss_algorithm::automatic) {
     operand_row(

@@ -17,7 +17,7 @@ struct shape {
     std::int64_t k;
     bool b_transposed = false;
 
-    /// What makes B of elements.
+    /// Makes the view of B.
     template <class T>
     [[nodiscard]] auto as_b() const {
         return [s = *this](T* data) {
@@ -33,8 +33,8 @@ constexpr shape cube(std::int64_t size, bool b_transposed = false) {
 
 constexpr std::string_view tf32 = "tf32";
 
-/// `type`: of which the elements have the digits. All rungs of f32 have one limit, whatever their precision: that of the one
-/// with the least arithmetic, fp16x3, or of FMAs where the device does those faster.
+/// `type` names the precision of the elements. All rungs of f32 have the same limit: three products of f16, the least
+/// arithmetic of a rung, or FMAs if the device does those faster.
 template <class T>
 problem product(const shape& s, std::string_view type) {
     const auto [m, n, k, b_transposed] = s;
@@ -58,7 +58,7 @@ void row(const shape& s, std::string_view type, std::string_view library, temper
                  random_elements<T>(s.k * s.n, s.as_b<T>()), result_matrix<T>(s.m, s.n));
 }
 
-/// With the workspace that the product asks for.
+/// The product gets the workspace that it asks for.
 template <class T>
 void heddle_row(const shape& s, temperature temperature, std::string_view name,
                 const matmul_options& options = {}) {
@@ -82,7 +82,7 @@ void vendor_rows([[maybe_unused]] const shape& s, [[maybe_unused]] std::string_v
             if constexpr (std::is_same_v<T, float>)
                 if (type != tf32) {
                     const float alpha = 1, beta = 0;
-                    // Column-major for cuBLAS, hence the transposed product: C' = B' A'.
+                    // cuBLAS's matrices are column-major, so that it computes C' = B' A'.
                     return check(cublasSgemm_64(cublas_handle(), CUBLAS_OP_N, CUBLAS_OP_N, c.cols, c.rows,
                                                 a.cols, &alpha, b.data, b.row_stride, a.data, a.row_stride,
                                                 &beta, c.data, c.row_stride));
@@ -124,7 +124,7 @@ void host_rows(const shape& s) {
 #endif
 }
 
-/// The shapes of float, and those of 16 bits.
+/// The shapes of products of float, and of 16-bit types.
 constexpr shape cold_shapes[] = {
     cube(128),         cube(256),       cube(512),          cube(1024),        cube(4096),
     cube(8192),        {1, 4096, 4096}, {16, 4096, 4096},   {64, 4096, 11008}, {4096, 4096, 64},
@@ -139,7 +139,7 @@ constexpr shape cold_16_bit_shapes[] = {
 };
 constexpr shape hot_16_bit_shapes[] = {cube(1536), cube(4096), {1, 4096, 4096}, {64, 4096, 4096}};
 
-/// Every rung behind its kernels, the plain call and the peers.
+/// Adds each rung after its kernels, the plain call, and the peers.
 template <class T>
 void add_rows(std::string_view type, const extents& extents) {
     const shape s{extents[0], extents[1], extents[2]};
@@ -165,7 +165,7 @@ void register_matmul() {
     heddle_row<float>(of_ladder, cold, "heddle:ieee", {.precision = precision::ieee});
     heddle_row<float>(of_ladder, cold, "heddle:fp32_normwise", {.precision = precision::fp32_normwise});
     for (const auto algorithm : matmul_algorithms(element_type::f32))
-        // skinny and vector do not take it, and tf32's, which automatic takes there, is above
+        // skinny and vector cannot compute this shape; tf32 has a row already, as `automatic` chooses it.
         if (algorithm != matmul_algorithm::skinny && algorithm != matmul_algorithm::vector &&
             algorithm != matmul_algorithm::tf32) {
             heddle_row<float>(of_ladder, cold, implementation(algorithm), {.algorithm = algorithm});

@@ -8,7 +8,7 @@ namespace {
 
 enum class along { rows, columns };
 
-/// A dense matrix in device memory is reduced to one Result a row or column.
+/// A reduction of a dense matrix to one result for each row or column.
 struct reduction {
     std::string_view op;
     matrix_shape shape;
@@ -23,7 +23,7 @@ struct reduction {
     }
 };
 
-/// `call` takes x, y and scratch memory, of as many bytes as `scratch_bytes` says.
+/// `call` takes x, y and scratch memory. `scratch_bytes` returns its size.
 template <class T, class Result>
 void row(const reduction& of, std::string_view library, auto scratch_bytes, auto call) {
     operand_row(of.problem<T, Result>(), library, cold, call, random_matrix<T>(of.shape),

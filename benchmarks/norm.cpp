@@ -6,7 +6,7 @@ namespace {
 
 using shape = matrix_shape;
 
-/// `parameters` vectors of a row's length are read beside x.
+/// Beside x, a call reads `parameters` vectors as long as a row.
 template <class T>
 problem matrices(std::string_view op, const shape& s, int parameters) {
     return {fmt::format("{}/{}/{}x{}", op, dtype<T>, s.rows, s.cols),
@@ -43,7 +43,7 @@ void plain_row(const shape& s) {
         result_matrix<float>(s));
 }
 
-/// With gamma, of layer_norm with beta: dx, dgamma and, of layer_norm, dbeta.
+/// Computes dx and dgamma, and of layer_norm dbeta too.
 template <class T>
 void gradient_row(std::string_view op, const shape& s,
                   norm_gradient_algorithm algorithm = norm_gradient_algorithm::automatic) {

@@ -24,12 +24,12 @@
 #include <utility>
 #include <vector>
 
-/// What the files of operations share: rows that are described by their operands.
+/// The files of operations describe their rows by operands.
 namespace heddle::bench {
 
 inline constexpr auto cold = temperature::cold, hot = temperature::hot;
 
-/// A dense matrix's extents.
+/// The extents of a dense matrix.
 struct matrix_shape {
     std::int64_t rows;
     std::int64_t cols;
@@ -37,7 +37,7 @@ struct matrix_shape {
     [[nodiscard]] std::int64_t size() const { return rows * cols; }
 };
 
-/// `size` elements that are made for each repetition. `view_of` turns their address into what the call takes.
+/// An operand of `size` elements, which each repetition makes anew. `view_of` makes the call's argument of its address.
 template <class T, bool is_random, class ViewOf>
 struct row_operand {
     std::int64_t size;
@@ -58,7 +58,7 @@ struct row_operand {
     [[nodiscard]] auto view(auto& elements) const { return view_of(elements.data()); }
 };
 
-/// An operand of random elements, and one that is not filled.
+/// An operand with random elements, and a result.
 template <class T, class ViewOf>
 row_operand<T, true, ViewOf> random_elements(std::int64_t size, ViewOf view_of) {
     return {size, view_of};
@@ -68,7 +68,7 @@ row_operand<T, false, ViewOf> result_elements(std::int64_t size, ViewOf view_of)
     return {size, view_of};
 }
 
-/// Arrays, of which the call takes the address.
+/// The same, where the call's argument is the address.
 template <class T>
 auto random_array(std::int64_t size) {
     return random_elements<T>(size, [](T* data) { return data; });
@@ -111,7 +111,7 @@ auto result_matrix(const matrix_shape& s) {
     return result_matrix<T>(s.rows, s.cols);
 }
 
-/// Zeroed scratch memory of as many bytes as `bytes_of` says, which may ask for the device.
+/// Zeroed scratch memory. `bytes_of` returns its size, and may use the device.
 template <class BytesOf>
 struct scratch {
     BytesOf bytes_of;
@@ -120,7 +120,7 @@ struct scratch {
     [[nodiscard]] std::span<std::byte> view(workspace& memory) const { return memory; }
 };
 
-/// The device's row of a call that `prepare` returns. `prepare` takes the operands' views, in their order.
+/// Adds a row on the device. `prepare` takes the views of the operands in their order, and returns the call.
 template <class Prepare, class... Operands>
 void prepared_row(const problem& problem, std::string_view library, temperature temperature, Prepare prepare,
                   Operands... operands) {
@@ -131,7 +131,7 @@ void prepared_row(const problem& problem, std::string_view library, temperature 
     });
 }
 
-/// The device's row of `call`, which takes the operands' views.
+/// Adds a row on the device. `call` takes the views of the operands in their order.
 template <class Call, class... Operands>
 void operand_row(const problem& problem, std::string_view library, temperature temperature, Call call,
                  Operands... operands) {
@@ -140,7 +140,7 @@ void operand_row(const problem& problem, std::string_view library, temperature t
         [call](auto... views) { return [call, views...]() mutable { call(views...); }; }, operands...);
 }
 
-/// The same on the CPU.
+/// Adds the same on the CPU.
 template <class Call, class... Operands>
 void host_operand_row(const problem& problem, std::string_view library, Call call, Operands... operands) {
     host_row(problem, library, [call, operands...] {

@@ -8,7 +8,7 @@
 namespace heddle::bench {
 namespace {
 
-/// The counts of a list's tensors.
+/// A list of tensors: its name, and the number of elements of each.
 struct tensors {
     std::string name;
     std::vector<std::int64_t> counts;
@@ -18,11 +18,12 @@ tensors one_of(std::int64_t count) {
     return {fmt::format("{}", count), {count}};
 }
 
-/// GPT-2 with 124 million parameters (Radford et al., "Language models are unsupervised multitask learners", 2019): 148 tensors.
+/// GPT-2 with 124 million parameters (Radford et al., "Language models are unsupervised multitask learners", 2019): 148
+/// tensors.
 tensors gpt2_small() {
     constexpr std::int64_t vocabulary = 50257, positions = 1024, width = 768, layers = 12;
     tensors result{"gpt2-small", {vocabulary * width, positions * width}};
-    // A matrix and its bias, or a norm's two vectors.
+    // Adds a matrix and its bias, or the two vectors of a norm.
     const auto add = [&](std::int64_t inputs, std::int64_t outputs) {
         result.counts.insert(result.counts.end(), {inputs * outputs, outputs});
     };
@@ -38,7 +39,7 @@ tensors gpt2_small() {
     return result;
 }
 
-/// All of a list's arrays, each tensor's at a multiple of 256 bytes or more.
+/// The arrays of a list of tensors. Each tensor begins at a multiple of 256 bytes or more.
 template <class T>
 class network {
   public:
@@ -97,7 +98,7 @@ void row(std::string_view op, const tensors& of, int moments, std::string_view l
     });
 }
 
-/// 16-bit types have their master weights in float beside the values.
+/// 16-bit types have master weights in float beside their values.
 template <class T>
 void adamw_row(const tensors& of, optimizer_algorithm algorithm = optimizer_algorithm::automatic) {
     row<T>(std::is_same_v<T, float> ? "adamw" : "adamw_mixed", of, 2, implementation(algorithm),

@@ -64,7 +64,7 @@ void host_row_of(const pool_shape& s) {
         random_array<float>(s.input_size()), result_array<float>(s.output_size()));
 }
 
-/// What follows the first convolution of ResNet-50.
+/// The pooling after the first convolution of ResNet-50.
 pool_shape max_of_three(std::int64_t count) {
     return {
         count, 112, 112, 64, pool_mode::max, {.window = {3, 3}, .stride = {2, 2}, .padding = {1, 1, 1, 1}}};
@@ -72,7 +72,7 @@ pool_shape max_of_three(std::int64_t count) {
 pool_shape global_average(std::int64_t count, std::int64_t side, std::int64_t channels) {
     return {count, side, side, channels, pool_mode::average, {.window = {side, side}}};
 }
-/// What follows its last.
+/// The pooling after its last convolution.
 pool_shape global_average(std::int64_t count) {
     return global_average(count, 7, 2048);
 }

@@ -15,7 +15,7 @@ problem vector(std::string_view op, std::int64_t size, double read) {
     return {fmt::format("{}/{}/{}", op, dtype<T>, size), read * bytes, bytes};
 }
 
-/// `call` takes the output, a generator, the stream and options. Each call draws other numbers.
+/// `call` takes the result, a generator, the stream and options. Each call draws other numbers.
 template <class T>
 void row(std::string_view op, std::int64_t size, random_algorithm algorithm, auto call) {
     operand_row(

@@ -13,7 +13,7 @@
 namespace heddle::bench {
 namespace {
 
-/// The result is next to nothing.
+/// The bytes of the result are not counted.
 template <class T>
 problem vectors(std::string_view op, std::int64_t size, int inputs = 1) {
     return {fmt::format("{}/{}/{}", op, dtype<T>, size), inputs * sizeof(T) * static_cast<double>(size)};
@@ -53,7 +53,7 @@ void cub_row(std::string_view op, std::int64_t size, temperature temperature, re
 }
 
 #if HEDDLE_HAS_CUBLAS
-/// `function` is of one vector.
+/// `function` takes one vector.
 template <class T, class Result>
 void cublas_row(std::string_view op, std::int64_t size, temperature temperature, const auto& function) {
     row<T, Result>(op, size, "cublas", temperature, 0, [&function](auto x, auto* result, auto) {
@@ -72,7 +72,7 @@ void heddle_sum(std::int64_t size, temperature temperature,
         algorithm);
 }
 
-/// cuBLAS adds absolute values.
+/// cuBLAS's sum is of absolute values.
 template <class T>
 void sums(std::int64_t size, temperature temperature) {
     heddle_sum<T>(size, temperature);
@@ -83,14 +83,14 @@ void sums(std::int64_t size, temperature temperature) {
 #endif
 }
 
-/// heddle's `call`, as heddle_row() takes it, beside CUB's operation.
+/// Adds heddle's row by heddle_row(), and the row of CUB's operation.
 template <class T, class Result>
 void pair_of_rows(std::string_view op, std::int64_t size, reduce_operation of_cub, auto call) {
     heddle_row<T, Result>(op, size, cold, call);
     cub_row<T, Result>(op, size, cold, of_cub);
 }
 
-/// cuBLAS looks for the largest magnitude, which is as much work.
+/// cuBLAS finds the largest magnitude, which is as much work.
 void argmaxima(std::int64_t size) {
     pair_of_rows<float, std::int64_t>(
         "argmax", size, reduce_operation::argmax,
@@ -137,7 +137,7 @@ void dots(std::int64_t size) {
 #endif
 }
 
-/// CUB's mean is a sum, its norm2 one of squares.
+/// CUB's mean is a sum, and its norm2 is a sum of squares.
 template <class T>
 void means_norms_and_counts(std::int64_t size) {
     pair_of_rows<T, float>(
@@ -160,7 +160,7 @@ void means_norms_and_counts(std::int64_t size) {
 #endif
 }
 
-/// The norm of double is the one that scales.
+/// norm2 of double scales its elements.
 void norms_of_double(std::int64_t size) {
     heddle_row<double, double>("norm2", size, cold, [](auto x, auto* result, const auto& options) {
         norm2<double>(x, result, stream(), options);

@@ -17,7 +17,7 @@ problem vector(kind kind, std::int64_t size) {
     return {fmt::format("{}/{}/{}", op, dtype<T>, size), bytes, bytes};
 }
 
-/// `call` takes x, y and scratch memory, of as many bytes as `scratch_bytes` says.
+/// `call` takes x, y and scratch memory. `scratch_bytes` returns its size.
 template <class T>
 void row(const problem& problem, std::string_view library, temperature temperature, std::int64_t size,
          auto scratch_bytes, auto call) {
@@ -54,7 +54,7 @@ void scans(kind kind, std::int64_t size, temperature temperature) {
         });
 }
 
-/// Addresses that differ modulo 16: elements are moved one by one.
+/// The addresses differ modulo 16, so that elements are moved one by one.
 void misaligned_scan(std::int64_t size) {
     problem problem = vector<float>(kind::inclusive, size);
     problem.name += "-misaligned";

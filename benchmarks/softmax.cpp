@@ -54,7 +54,7 @@ void log_comparison(const shape& s) {
 #endif
 }
 
-/// The gradient of softmax or of its logarithm reads y and dy.
+/// The gradients of softmax and of its logarithm read y and dy.
 template <class T>
 void gradient_row(std::string_view op, const shape& s,
                   softmax_gradient_algorithm algorithm = softmax_gradient_algorithm::automatic) {

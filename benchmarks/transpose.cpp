@@ -28,7 +28,7 @@ void heddle_row(const matrix_shape& s, temperature temperature,
     });
 }
 
-/// With a copy of the same bytes, which is what there is to reach.
+/// A copy of the same bytes is as fast as a transpose can be.
 template <class T>
 void comparison(const matrix_shape& s, temperature temperature = cold) {
     heddle_row<T>(s, temperature);
@@ -36,7 +36,7 @@ void comparison(const matrix_shape& s, temperature temperature = cold) {
         copy(vector_view<const T>{source.data, size}, vector_view<T>{destination.data, size}, stream());
     });
 #if HEDDLE_HAS_CUBLAS
-    // A^T + 0 B. In cuBLAS's order of columns, source and destination are each other's transposes too.
+    // cuBLAS computes A^T + 0 B. To it, source and destination are column-major, and still transposes of each other.
     if constexpr (std::is_same_v<T, float>)
         row<T>(s, "cublas", temperature, [](auto source, auto destination) {
             const float one = 1, zero = 0;
@@ -64,7 +64,7 @@ void register_transpose() {
     comparison<std::uint8_t>(odd);
 
     for (const auto algorithm : transpose_algorithms()) heddle_row<float>(square, cold, algorithm);
-    // A row-major source and a column-major destination: rows are copied.
+    // The source is row-major and the destination is column-major, so that rows are copied.
     operand_row(
         matrix<float>(square, "-same-order"), "heddle", cold,
         [](auto source, auto destination) { transpose<float>(source, transposed(destination), stream()); },

@@ -22,13 +22,13 @@ struct problem {
     [[nodiscard]] gaussian_blur_options options(std::string_view kernel = {}) const {
         return {.radius = radius, .border = images.border, .exact = exact, .kernel = kernel};
     }
-    /// `automatic` may take it: its window is not exactly a Gaussian.
+    /// Whether `automatic` may choose `decimated`, whose window is not exactly a Gaussian.
     [[nodiscard]] bool may_be_decimated() const {
         return !exact && !radius && std::min(sigma_x, sigma_y) >= 12;
     }
 };
 
-/// `automatic` may take any rung.
+/// The bound holds for every rung that `automatic` may choose.
 template <class T>
 double bound(const problem<T>& p, const window_facts& exact, const std::vector<double>& taps_x,
              const std::vector<double>& taps_y) {
@@ -43,7 +43,7 @@ double bound(const problem<T>& p, const window_facts& exact, const std::vector<d
 }
 
 #if HEDDLE_HAS_NPP
-/// The whole window at once: not where that takes long.
+/// NPP's call with the whole window. It is left out where it takes long.
 template <class T>
 void add_npp_gauss(trial& t, const problem<T>& p, const std::shared_ptr<image_operands<T, T>>& o) {
     constexpr double most_products = 5e10;
@@ -69,7 +69,7 @@ void add_npp_gauss(trial& t, const problem<T>& p, const std::shared_ptr<image_op
 }
 #endif
 
-/// What a choice depends on, as benchmarks/tuning reads it.
+/// What the choice of a kernel depends on, as benchmarks/tuning reads it.
 template <class T>
 std::string json_of(const problem<T>& p, image_operands<T, T>& o) {
     const auto lie = [](const auto& images) {
@@ -85,7 +85,7 @@ std::string json_of(const problem<T>& p, image_operands<T, T>& o) {
         p.may_be_decimated());
 }
 
-/// Each kernel that `automatic` may take, by its name, but for `naive` where it takes seconds.
+/// Adds each kernel that `automatic` may choose, but not `naive` where it takes seconds.
 template <class T>
 void add_choices(trial& t, const problem<T>& p, const std::shared_ptr<image_operands<T, T>>& o,
                  const std::function<void(std::string_view)>& run) {

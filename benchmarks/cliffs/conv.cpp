@@ -16,7 +16,7 @@ struct problem {
     [[nodiscard]] bool is_tf32() const { return precision == precision::tf32; }
 
     [[nodiscard]] std::int64_t channels_of_group() const { return shape.channels / shape.geometry.groups; }
-    /// The terms of a sum.
+    /// The number of products in a sum.
     [[nodiscard]] std::int64_t depth() const {
         return shape.filter_height * shape.filter_width * channels_of_group();
     }
@@ -57,7 +57,7 @@ struct operands {
     }
 };
 
-/// The exact outputs at these places, and what they may be off by: docs/accuracy.md.
+/// Adds the exact outputs and their bounds (docs/accuracy.md).
 template <class T>
 void add_expected(const problem& p, operands<T>& o, expected_places& expected) {
     const conv_shape& s = p.shape;
@@ -95,7 +95,7 @@ void add_expected(const problem& p, operands<T>& o, expected_places& expected) {
     }
 }
 
-/// What a choice depends on, as benchmarks/tuning reads it.
+/// What the choice of a kernel depends on, as benchmarks/tuning reads it.
 template <class T>
 std::string json_of(const problem& p) {
     const conv_shape& s = p.shape;
@@ -107,7 +107,7 @@ std::string json_of(const problem& p) {
         s.filter_width, g.stride.x, g.padding.left, g.dilation.x, g.groups);
 }
 
-/// Each kernel that `automatic` may take, by its name.
+/// Adds each kernel that `automatic` may choose.
 template <class T>
 void add_choices(trial& t, const problem& p, const std::shared_ptr<operands<T>>& o) {
     t.problem = json_of<T>(p);
@@ -173,7 +173,7 @@ drawn_case draw(drawing& d) {
     const auto operations = [](const problem& of) {
         return 2 * static_cast<double>(of.shape.output_size()) * static_cast<double>(of.depth());
     };
-    constexpr double most_of_one = 1e6;  // extents: their products are numbers of 64 bits then
+    constexpr double most_of_one = 1e6;  // of extents, so that their products fit into 64 bits
     drawn_case c;
     c.extents = d.extents(is_depthwise ? 3 : 4, [&](std::span<const std::int64_t> e) {
         for (const std::int64_t extent : e)

@@ -29,7 +29,7 @@ struct problem {
     [[nodiscard]] std::size_t inputs() const { return static_cast<std::size_t>(input_count(op)); }
 };
 
-/// In float64.
+/// The result in float64.
 double exact(operation op, const std::array<double, 3>& in, double p, double q) {
     switch (op) {
         case operation::add:
@@ -57,8 +57,8 @@ bool is_rounded_once(operation op) {
     return std::ranges::find(all, op) != std::end(all);
 }
 
-/// Arguments are at most 4. Functions are off by some dozens of u in what they are computed in; where terms of both signs are
-/// added, of the terms. docs/accuracy.md has each bound.
+/// Arguments are at most 4. The error of a function is some dozens of u of the type that it is computed in. Where terms of
+/// both signs are added, it is relative to the terms. docs/accuracy.md has each bound.
 template <class T>
 double bound(operation op, double value) {
     // A result of 16 bits was rounded to float before.
@@ -98,7 +98,7 @@ void run(const problem<T>& p, operands<T>& o) {
     heddle::detail::run({p.op, element_type_of<T>, all, p.p, p.q}, stream(), {});
 }
 
-/// Rows without gaps in one order: a vector to CUB.
+/// Whether the operands have no gaps and the same order, so that they are vectors to CUB.
 template <class T>
 bool is_dense(const problem<T>& p) {
     const std::span<const placement> used(p.lies.data(), p.inputs() + (p.in_place ? 0 : 1));
@@ -127,7 +127,7 @@ void add_cublas(trial& t, const problem<T>& p, const std::shared_ptr<operands<T>
                 };
             });
         const bool is_sum = p.op == operation::add || p.op == operation::subtract;
-        // In place, geam takes operands that lie alike.
+        // In place, geam needs operands with the same layout.
         if ((is_sum || p.op == operation::scale) && !p.is_vector && !p.in_place)
             t.add_peer("cublas geam", [&] {
                 return [p, o, is_sum] {
@@ -188,7 +188,7 @@ drawn_case draw(drawing& d) {
         p.is_functor ? operation::gelu : elementwise_operations()[d.index(elementwise_operations().size())];
     p.is_vector = d.one_in(2) || p.is_functor;
     p.in_place = (d.one_in(5) && !p.is_functor) || p.op == operation::axpy;
-    // Exact in every type.
+    // These numbers are exact in every type.
     p.p = p.op == operation::clamp ? -1 : d.one_of({2.0, -1.0, 0.5});
     p.q = 1.5;
     const bool all_alike = d.one_in(2);

@@ -32,10 +32,10 @@
 #include <utility>
 #include <vector>
 
-/// What the files of families share.
+/// The files of families share how cases are drawn, and how results are checked.
 namespace heddle::bench::cliffs {
 
-/// What drawing::lie() takes where no operand shall have a step.
+/// For drawing::lie(): no operand has a step.
 inline constexpr std::int64_t never = std::int64_t{1} << 40;
 
 using extents_view = std::span<const std::int64_t>;
@@ -50,7 +50,7 @@ inline double product_of(std::initializer_list<std::int64_t> extents) {
     return product_of(extents_view(extents.begin(), extents.size()));
 }
 
-/// A case of `count` extents, with its memory and operations. Both functions take the extents; `memory` gives bytes.
+/// Draws a case of `count` extents within the limits. `memory` returns its bytes, `operations` those of a call.
 template <class Memory, class Operations>
 drawn_case draw_case_of(drawing& d, std::size_t count, Memory memory, Operations operations) {
     drawn_case c;
@@ -60,13 +60,13 @@ drawn_case draw_case_of(drawing& d, std::size_t count, Memory memory, Operations
     c.operations = operations(c.extents);
     return c;
 }
-/// The same with an operation for each of the elements that the extents span.
+/// The same, where a call has as many operations as the product of the extents.
 template <class Memory>
 drawn_case draw_case_of(drawing& d, std::size_t count, Memory memory) {
     return draw_case_of(d, count, memory, [](extents_view e) { return product_of(e); });
 }
 
-/// In words, the operands that are not dense: "; dx, padding 3".
+/// Names the operands that are not dense: "; dx, padding 3".
 inline std::string words_of_placements(std::initializer_list<std::pair<const char*, placement>> operands) {
     std::string words;
     for (const auto& [name, lie] : operands)
@@ -74,7 +74,7 @@ inline std::string words_of_placements(std::initializer_list<std::pair<const cha
     return words;
 }
 
-/// The rows of a matrix, or its columns, of some places.
+/// The row, or the column, of each place.
 template <class T>
 std::vector<line> rows_of(const matrix_view<T>& m, const std::vector<place>& places) {
     std::vector<line> lines;
@@ -88,7 +88,7 @@ std::vector<line> columns_of(const matrix_view<T>& m, const std::vector<place>& 
     return lines;
 }
 
-/// The expected elements at some places of a result, in their order, and their bounds.
+/// The expected elements at some places of a result, and the bounds of their errors.
 struct expected_places {
     std::vector<place> places;
     std::vector<double> values{}, bounds{};
@@ -98,7 +98,7 @@ struct expected_places {
         bounds.push_back(bound);
     }
     void add(const bounds::approximate& of) { add(of.value, of.bound); }
-    /// What is wrong with the result of this name: between its elements too, where poison() was the last to write there.
+    /// What is wrong with the result of this name. After poison() it also looks between the elements.
     template <class T>
     [[nodiscard]] std::string wrong(std::string_view name, operand<T>& result, double slack,
                                     bool was_poisoned = true) const {
@@ -106,7 +106,7 @@ struct expected_places {
         if (what.empty() && was_poisoned) what = result.changed_gap();
         return what.empty() ? what : fmt::format("{}: {}", name, what);
     }
-    /// The same of a result that not every case has.
+    /// The same. Nothing is wrong with a result that the case does not have.
     template <class T>
     [[nodiscard]] std::string wrong(std::string_view name, std::optional<operand<T>>& result,
                                     double slack) const {
@@ -114,13 +114,13 @@ struct expected_places {
     }
 };
 
-/// The first of several results' that says something.
+/// The first text that is not empty.
 inline std::string first_wrong(std::initializer_list<std::string> all) {
     const auto found = std::ranges::find_if(all, [](const std::string& wrong) { return !wrong.empty(); });
     return found == all.end() ? std::string() : *found;
 }
 
-/// Bounds count at most so many columns of a row: the bound of more says nothing, and that of fewer is too far off.
+/// The number of columns for which bounds are computed. A bound for more columns would be too loose to tell anything.
 inline std::int64_t counted_columns(std::int64_t cols) {
     return std::min(cols, std::int64_t{1} << 24);
 }

@@ -6,7 +6,7 @@
 namespace heddle::bench::cliffs {
 
 enum class filter_operation { separable_convolution, box_blur, sobel_x, sobel_y, sobel_magnitude, laplacian };
-/// To is From's, or of sobel and laplacian float.
+/// To is From; for sobel and laplacian it is float.
 template <class From, class To>
 struct filter_problem {
     filter_operation op = filter_operation::box_blur;
@@ -20,7 +20,7 @@ struct filter_problem {
     [[nodiscard]] image_filter_options options() const { return {.border = images.border}; }
 };
 
-/// Taps of either sign; what they are matters little.
+/// Taps of either sign.
 inline std::vector<float> drawn_taps(std::int64_t radius, std::uint64_t seed) {
     std::vector<float> taps;
     for (std::int64_t i = 0; i < 2 * radius + 1; ++i) {

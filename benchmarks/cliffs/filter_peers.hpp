@@ -29,8 +29,8 @@ void add_npp_box(trial& t, const filter_problem<T, T>& p, const std::shared_ptr<
         p.images.border == border::replicate);
 }
 
-/// Its results of bytes are int16, and one channel is all that it knows of them. Its horizontal Sobel is the derivative along
-/// y, its Laplacian has eight neighbours, and the magnitude is both derivatives here: none is compared.
+/// NPP's results of bytes are int16, of images with one channel only. Its horizontal Sobel is the derivative along y, and
+/// its Laplacian has eight neighbours. Both derivatives stand for the magnitude. So no result is compared.
 template <class From>
 void add_npp_stencil(trial& t, const filter_problem<From, float>& p,
                      const std::shared_ptr<filter_operands<From, float>>& o) {

@@ -7,7 +7,7 @@
 namespace heddle::bench::cliffs {
 namespace {
 
-/// What the elements are: all over, of one value, of few.
+/// The elements are random, all equal, or of few values.
 enum class data { random, equal, few };
 constexpr std::string_view names[] = {"random", "equal", "few values of"};
 

@@ -89,7 +89,7 @@ std::vector<std::int64_t> draw_extents(drawing& d, image_shape& s, bool is_batch
                                        const std::function<bool(const image_shape&)>& fits) {
     // NPP and OpenCV count in 32 bits.
     constexpr std::int64_t most_extent = std::int64_t{1} << 24;
-    // NPP takes a call an image: of more, the host's time would show.
+    // NPP needs a call for each image. With more images, the time of the host would show.
     constexpr std::int64_t most_images = 16;
     const auto with = [&s](std::span<const std::int64_t> e) {
         image_shape tried = s;

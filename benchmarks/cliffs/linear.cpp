@@ -8,7 +8,7 @@
 namespace heddle::bench::cliffs {
 namespace {
 
-/// A layer is a product with an epilogue, whose B is its weights turned over.
+/// A layer is a product with an epilogue. B is the transposed matrix of weights.
 template <class T>
 trial prepare(const product_problem<T, T>& p) {
     const auto o = std::make_shared<product_operands<T, T>>(p);

@@ -20,7 +20,7 @@ struct problem {
     [[nodiscard]] double products() const { return (has_dx ? 1 : 0) + (has_dweights ? 1 : 0); }
 };
 
-/// Gradients are so small that half has room for sums over all that memory has room for.
+/// Gradients are so small that no sum overflows half.
 template <class T>
 struct operands {
     operand<T> x, weights, gradient;
@@ -60,7 +60,7 @@ expected_places expected_dx(const problem<T>& p, operands<T>& o) {
         const double of_sum =
             product_bound<T>(p.options.precision, static_cast<double>(p.out), dots[i].magnitudes, norms);
         const double factor = bounds::derivative_of_result(p.options.activation_of_x, to_double(x[i]));
-        // The sum may be rounded to T before.
+        // The sum may be rounded to T first.
         const double before = bounds::stored_as<T>(dots[i].sum, of_sum), value = factor * dots[i].sum;
         const double error = std::abs(factor) * (before + 3 * u * (std::abs(dots[i].sum) + before));
         expected.add(value, bounds::stored_as<T>(value, error));
@@ -95,7 +95,7 @@ expected_places expected_dbias(const problem<T>& p, operands<T>& o) {
     return expected;
 }
 
-/// The products alone, by cuBLAS and by cublasLt.
+/// Adds the products alone, by cuBLAS and by cublasLt.
 template <class T>
 void add_products(trial& t, const problem<T>& p, const std::shared_ptr<operands<T>>& o) {
     const bool is_tf32 = p.options.precision == precision::tf32;

@@ -24,7 +24,7 @@ struct problem {
     [[nodiscard]] bool has_labels() const { return op == operation::cross_entropy; }
     [[nodiscard]] bool is_apart() const { return has_gradient && !in_place; }
     [[nodiscard]] numbers elements() const { return has_labels() ? numbers{-8, 8, 0} : numbers{-1, 1, 0}; }
-    /// So much that 16 bits have room for the gradient of a long row.
+    /// The scale keeps the gradient of a long row in the range of 16-bit types.
     [[nodiscard]] float scale() const { return has_labels() ? 0.25f : 0.5f * static_cast<float>(cols); }
 };
 
@@ -36,7 +36,7 @@ struct operands {
     std::optional<operand<float>> loss;
 
     explicit operands(const problem<T>& p) : x(p.rows, p.cols, p.x, p.seed, p.elements()) {
-        // A little below the last column, which floats do not tell from the next where there are many.
+        // The last label is a little below the last column, as floats cannot represent every large column number.
         const numbers classes{0, 0.999 * static_cast<double>(p.cols - 1), 0};
         if (p.has_labels())
             labels.emplace(1, p.rows, p.labels, p.seed + 1, classes);
@@ -59,7 +59,7 @@ struct operands {
     }
 };
 
-/// Some places of the gradient, and the losses of their rows.
+/// What is expected at some places of the gradient, and of the losses of their rows.
 struct expectation {
     expected_places losses, gradient;
 };
@@ -102,7 +102,8 @@ expectation expected_squared_error(const problem<T>& p, operands<T>& o, expectat
     const auto dots = dots_of(o.x.data(), of_x, o.target->data(), of_target);
     for (std::size_t i = 0; i < dots.size(); ++i) {
         const double squares = dots[i].x_squares + dots[i].y_squares;
-        const double loss = (squares - 2 * dots[i].sum) / n;  // where it cancels, double's roundings show
+        const double loss =
+            (squares - 2 * dots[i].sum) / n;  // where the terms cancel, roundings of double count
         expected.losses.add(loss, error_of_additions(steps.additions + 6, bounds::u) * std::abs(loss) +
                                       0x1p-50 * squares / n + 0x1p-140);
         expected.gradient.add(bounds::squared_error_gradient<T>(to_double(xs[i]) - to_double(targets[i]), n,

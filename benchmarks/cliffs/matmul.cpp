@@ -18,7 +18,7 @@ void run(const product_problem<Out, In>& p, product_operands<Out, In>& o, const 
         matmul<Out, In>(o.a.first, o.b.first, o.c.first, stream(), options);
 }
 
-/// What a choice depends on, as benchmarks/tuning reads it.
+/// What the choice of a kernel depends on, as benchmarks/tuning reads it.
 std::string json_of(const matmul_problem& p) {
     const auto layout = [](const matrix_layout& m) {
         return fmt::format("[{}, {}, {}, {}, {}]", m.rows, m.cols, m.row_stride, m.col_stride, m.alignment());
@@ -31,7 +31,7 @@ std::string json_of(const matmul_problem& p) {
         p.a_stride, p.b_stride, p.has_epilogue, p.adds_c);
 }
 
-/// Each kernel that `automatic` may take, by its name.
+/// Adds each kernel that `automatic` may choose.
 template <class Out, class In>
 void add_choices(trial& t, const product_problem<Out, In>& p,
                  const std::shared_ptr<product_operands<Out, In>>& o) {
@@ -39,7 +39,7 @@ void add_choices(trial& t, const product_problem<Out, In>& p,
     matmul_problem problem =
         matmul_problem_of<Out, In>(o->a.first, o->b.first, o->c.first, o->epilogue(p), p.options());
     if (p.batches > 1) {
-        const bool is_turned = problem.c.row_stride != o->c.first.row_stride;  // of C^T
+        const bool is_turned = problem.c.row_stride != o->c.first.row_stride;  // the problem is that of C^T
         problem.batches = p.batches;
         problem.a_stride = is_turned ? o->b.stride : o->a.stride;
         problem.b_stride = is_turned ? o->a.stride : o->b.stride;
@@ -100,7 +100,7 @@ template <class Out, class In>
 drawn_case draw(drawing& d, precision precision = precision::fp32) {
     product_problem<Out, In> p;
     p.precision = precision;
-    // cuBLAS takes no steps.
+    // cuBLAS has no steps.
     p.a = d.lie(true, never);
     p.b = d.lie(true, never);
     p.c = d.lie(true, never);

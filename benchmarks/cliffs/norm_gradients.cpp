@@ -27,14 +27,14 @@ struct problem {
     [[nodiscard]] bool is_softmax() const { return op == operation::softmax || op == operation::log_softmax; }
     [[nodiscard]] bool has_dbeta() const { return has_columns && op == operation::layer_norm; }
     [[nodiscard]] bool is_apart() const { return has_dx && in_place == place_of_dx::apart; }
-    /// The forward call's operand, or softmax's result, whose rows sum to about 1.
+    /// The numbers of x: the operand of the forward call, or the result of softmax, whose rows sum to about 1.
     [[nodiscard]] numbers elements() const {
         const auto n = static_cast<double>(cols);
         if (op == operation::softmax) return {0, 2 / n, 0};
         return op == operation::log_softmax ? numbers{-std::log(n) - 2, -std::log(n) / 2, 0}
                                             : numbers{-1, 2, 0};
     }
-    /// Those of y: of a norm so small that half has room for the sum of a column.
+    /// The numbers of dy. For a norm they are so small that the sum of a column does not overflow half.
     [[nodiscard]] numbers gradients() const {
         return is_softmax() ? numbers{-0.5, 1, 0} : numbers{-0x1p-9, 0x1p-8, 0};
     }
@@ -42,7 +42,7 @@ struct problem {
 
 template <class T>
 struct operands {
-    operand<T> x, dy, gamma;  ///< gamma is ones where a call has none
+    operand<T> x, dy, gamma;  ///< gamma holds ones if a call has no gamma
     std::optional<operand<T>> dx, dgamma, dbeta;
 
     explicit operands(const problem<T>& p)
@@ -115,7 +115,7 @@ expected_places expected_dx(const problem<T>& p, operands<T>& o) {
     for (std::size_t i = 0; i < xs.size(); ++i) {
         const bounds::normalised_row row = row_of_norm(p, facts[i]);
         const double g = to_double(dys[i]) * to_double(gammas[i]), magnitude = of_g[i].magnitudes / n;
-        // No factor is above 1, so that the squares of dy are at least those of g; nor is |g z| above |g x| and |g mean|.
+        // No factor is above 1. So the squares of dy bound those of g, and |g x| + |g mean| bounds |g z| sigma.
         const bounds::norm_gradient_means means{
             row.is_centred ? of_g[i].sum / n : 0,
             (of_products[i].sum - row.mean * of_g[i].sum) / row.sigma / n, magnitude,
@@ -137,7 +137,7 @@ expected_places expected_dbeta(const problem<T>& p, operands<T>& o) {
     return expected;
 }
 
-/// All rows have to be known for it: where they are too many, it has no places.
+/// This needs the facts of all rows. If there are too many rows, no place is compared.
 template <class T>
 expected_places expected_dgamma(const problem<T>& p, operands<T>& o) {
     constexpr std::int64_t most_rows = 1 << 16;

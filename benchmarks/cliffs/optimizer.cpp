@@ -11,7 +11,7 @@ namespace {
 enum class operation { sgd, momentum, nesterov, adam, adamw, gradient_norm };
 constexpr std::string_view names[] = {"sgd", "momentum", "nesterov", "adam", "adamw", "gradient_norm"};
 
-/// One after the other in each array, as far apart as `lie` says: at aligned addresses where it is dense.
+/// In each array the tensors follow one another, with the padding of `lie`; without one they begin at aligned addresses.
 struct problem {
     operation op = operation::sgd;
     bool is_uneven = false, decays = false, clips = false;
@@ -25,11 +25,11 @@ struct problem {
         if (is_adam()) return 2;
         return op == operation::momentum || op == operation::nesterov ? 1 : 0;
     }
-    /// The elements of a tensor: `size`, or down to a sixteenth of it.
+    /// The number of elements of a tensor: `size`, or if tensors are uneven down to a sixteenth of it.
     [[nodiscard]] std::int64_t count(std::int64_t tensor) const {
         return is_uneven ? std::max<std::int64_t>(size >> (tensor * 7 % 5), 1) : size;
     }
-    /// From where it begins to where the next one does.
+    /// The distance from the begin of a tensor to that of the next.
     [[nodiscard]] std::int64_t pitch(std::int64_t tensor) const {
         return lie.padding == 0 ? kernels::round_up(count(tensor), 128) : count(tensor) + lie.padding;
     }
@@ -43,7 +43,7 @@ struct problem {
 constexpr numbers squares{0, 1, 0};
 constexpr double norm = 2.5;
 
-/// 16-bit types have their weights in float beside the values.
+/// 16-bit types have weights in float beside their values.
 template <class T, class Gradient>
 struct operands {
     static constexpr bool has_value = !std::is_same_v<T, float>;
@@ -52,7 +52,7 @@ struct operands {
     operand<float> weight, first, second;
     operand<T> value;
     operand<Gradient> gradient;
-    operand<float> result;  ///< the norm that is computed, or clipped by
+    operand<float> result;  ///< the norm that a call computes or clips by
     std::vector<parameter<T, Gradient>> list;
 
     explicit operands(const problem& p)
@@ -106,7 +106,7 @@ struct operands {
     }
 };
 
-/// Elements of some tensors, as places of their arrays: of the first and of the last tensor too.
+/// Places of elements in the arrays. The first and the last tensor are among those that have some.
 std::vector<place> places_of(const problem& p) {
     const auto begins = p.begins();
     std::vector<place> places;
@@ -142,7 +142,7 @@ expectation expected_step(const problem& p, operands<T, Gradient>& o) {
     return expected;
 }
 
-/// A value is its weight, rounded once.
+/// Each value has to be its weight, rounded once.
 template <class T, class Gradient>
 std::string wrong_values(const std::vector<place>& places, operands<T, Gradient>& o) {
     expected_places expected{places};

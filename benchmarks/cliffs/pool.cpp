@@ -3,7 +3,7 @@
 #include "benchmarks/support/layers.hpp"
 #include <heddle/pool.hpp>
 
-/// The largest, or the average, of windows on images.
+/// The maximum or the average of windows on images.
 namespace heddle::bench::cliffs {
 namespace {
 
@@ -11,7 +11,7 @@ constexpr std::string_view names[] = {"max", "average", "padded average"};
 
 struct problem {
     pool_shape shape;
-    placement input, output;  ///< of pixels: their channels lie side by side
+    placement input, output;  ///< of pixels, whose channels lie side by side
     std::uint64_t seed = 0;
 
     [[nodiscard]] std::int64_t outputs() const {
@@ -19,7 +19,7 @@ struct problem {
     }
 };
 
-/// Pixels are rows. They do not cancel: an average that lacks a part is far off.
+/// Pixels are rows. Their values do not cancel, so that an average that lacks a part is far off.
 template <class T>
 struct operands {
     pool_shape s;
@@ -38,7 +38,7 @@ struct operands {
     }
 };
 
-/// A window's pixels of one channel: a line for each row, or one for all rows that are whole.
+/// The pixels of a window in one channel. Each row of the window is a line; rows as wide as the image are one line.
 template <class T>
 std::vector<line> window_of(operands<T>& o, const place& at) {
     const pool_shape& s = o.s;
@@ -58,7 +58,7 @@ std::vector<line> window_of(operands<T>& o, const place& at) {
     return lines;
 }
 
-/// The exact outputs at some places, and what they may be off by: docs/accuracy.md.
+/// The exact outputs at some places and their bounds (docs/accuracy.md).
 template <class T>
 expected_places expected_of(const problem& p, operands<T>& o) {
     expected_places expected{sampled_places(p.outputs(), p.shape.channels, p.seed, 32)};
@@ -122,7 +122,7 @@ trial prepare(const problem& p) {
     return t;
 }
 
-/// A window of 2 or 3, or any.
+/// Draws a window of 2 x 2 or 3 x 3 pixels, as networks have, or any window.
 pool_geometry draw_windows(drawing& d) {
     if (d.one_in(4)) return {.window = {2, 2}, .stride = {2, 2}};
     if (d.one_in(2)) {
@@ -172,7 +172,7 @@ drawn_case draw(drawing& d) {
     };
     drawn_case c;
     c.extents = d.extents(4, [&](std::span<const std::int64_t> e) {
-        // More would be beyond numbers of 64 bits.
+        // With more, the sizes would not fit into 64 bits.
         const auto values = bounded_product(bounded_product(e[0], e[1]), bounded_product(e[2], e[3]));
         if (static_cast<double>(values) > most_bytes) return false;
         const problem of = shaped(e);

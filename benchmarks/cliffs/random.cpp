@@ -6,7 +6,7 @@
 
 #include <set>
 
-/// Numbers that are drawn, dropout, and permutations.
+/// Random numbers, dropout and permutations.
 namespace heddle::bench::cliffs {
 namespace {
 
@@ -56,7 +56,7 @@ void run(const problem<T>& p, operands<T>& o) {
     }
 }
 
-/// The same number as the CPU draws it: what has a place is made of that alone.
+/// The element at this place as the CPU draws it. An element depends on its place alone.
 template <class T>
 T on_host(const problem<T>& p, std::int64_t at, T x) {
     using compute = compute_type<T>;
@@ -84,7 +84,7 @@ trial prepare(const problem<T>& p) {
     for (std::size_t i = 0; i < xs.size(); ++i) {
         const auto& [row, col] = expected.places[i];
         const double value = to_double(on_host(p, row * p.cols + col, xs[i]));
-        // All others are equal, bit for bit.
+        // All but normal numbers are equal bit for bit.
         expected.add(value, p.op == operation::normal ? bounds::of_normal<T>(value, mean, deviation) : 0);
     }
     t.wrong = [p, o, expected](double slack) {
@@ -93,7 +93,7 @@ trial prepare(const problem<T>& p) {
     return t;
 }
 
-/// Its sum and the sum of its squares are a permutation's, and some of its elements are different ones.
+/// Compares the sum and the sum of squares with those of a permutation, and checks that sampled elements differ.
 std::string wrong_permutation(operand<std::int32_t>& y, std::int64_t size, std::uint64_t seed, double slack) {
     const auto n = static_cast<double>(size);
     const auto facts = facts_of(y.data(), {row_of(y.view(), 0)}).front();

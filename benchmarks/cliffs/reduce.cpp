@@ -12,12 +12,12 @@ template <class T>
 struct problem {
     operation op = operation::sum;
     std::int64_t size = 1;
-    placement x, y;  ///< y is dot's
+    placement x, y;  ///< only dot has y
     std::uint64_t seed = 0;
 };
 
-/// Few values where equal elements and zeros count, so that there are some. Sums of integers are exact in double, and
-/// floats do not cancel: a sum that lacks a part is far off.
+/// Operations that compare elements get few values, so that some are equal or zero. Sums of integers are exact in double.
+/// Floats do not cancel, so that a sum that lacks a part is far off.
 template <class T>
 numbers elements(operation op) {
     if (std::is_integral_v<T>) return {-1000, 1000, 0};
@@ -30,7 +30,7 @@ template <class T>
 struct operands {
     operand<T> x;
     std::optional<operand<T>> y;
-    device_buffer<double> result{1, stream()};  ///< of 8 bytes, whatever its type is
+    device_buffer<double> result{1, stream()};  ///< 8 bytes for a result of any type
 
     explicit operands(const problem<T>& p) : x(1, p.size, p.x, p.seed, elements<T>(p.op)) {
         if (p.op == operation::dot) y.emplace(1, p.size, p.y, p.seed + 1, elements<T>(p.op));
@@ -88,7 +88,7 @@ template <class T>
 expectation expected(const problem<T>& p, operands<T>& o) {
     const line x{0, p.x.step, p.size};
     const line_facts facts = facts_of(o.x.data(), {x}).front();
-    // Where dot's vectors do not lie alike it may take more steps.
+    // If the vectors of dot have different strides, it may take more steps.
     const device_traits& device = traits_of(current_device());
     const auto depth_of = [&](std::int64_t stride) {
         return static_cast<double>(reduce_depth({.x = {p.size, stride, sizeof(T)}}, device));
@@ -127,7 +127,7 @@ expectation expected(const problem<T>& p, operands<T>& o) {
 }
 
 #if HEDDLE_HAS_CUBLAS
-/// cuBLAS gives the result in the type of the elements.
+/// cuBLAS's results have the type of the elements.
 template <class T>
 void add_cublas(trial& t, const problem<T>& p, const std::shared_ptr<operands<T>>& o) {
     if constexpr (!std::is_integral_v<T>) {

@@ -87,7 +87,8 @@ void add_softmax(trial& t, const problem<T>& p, const std::shared_ptr<operands<T
     });
 }
 
-/// A row as a channel of a batch's only image: each is normalised alone. gamma and beta of columns it does not know.
+/// Batch normalisation of one image, whose channels are the rows. So each row is normalised by itself. It has no gamma and
+/// beta for each column.
 template <class T>
 void add_layer_norm(trial& t, const problem<T>& p, const std::shared_ptr<operands<T>>& o) {
     if (p.x != p.y && !p.in_place) return;

@@ -24,7 +24,7 @@ struct problem {
     [[nodiscard]] std::int64_t length() const { return of_rows ? cols : rows; }
 };
 
-/// R is the type of the results. Elements do not cancel: a sum that lacks a part is far off.
+/// R is the type of the results. Elements do not cancel, so that a sum that lacks a part is far off.
 template <class T, class R>
 struct operands {
     operand<T> x;
@@ -86,14 +86,14 @@ bounds::approximate expected_of(const problem<T>& p, const line_facts& facts, do
 }
 
 #if HEDDLE_HAS_CUBLAS
-/// Sums and means as products with ones, by gemv and by gemm.
+/// Adds sums and means as products with a vector of ones, by gemv and by gemm.
 template <class T>
 void add_products(trial& t, const problem<T>& p, const std::shared_ptr<operands<T, float>>& o) {
     if ((p.op != operation::sum && p.op != operation::mean) || p.x.step != 1 || p.y.step != 1) return;
     const auto ones = std::make_shared<operand<T>>(1, p.length(), placement{}, 0, numbers{1, 1, 0});
     const float alpha = p.op == operation::mean ? 1 / static_cast<float>(p.length()) : 1;
     const matrix_view<T> m = o->by_rows(p);
-    // To cuBLAS, what is row-major is the transpose.
+    // To cuBLAS, a row-major matrix is the transpose.
     const bool by_rows = is_row_major(m);
     const std::int64_t lines = by_rows ? m.rows : m.cols, line = by_rows ? m.cols : m.rows;
     const std::int64_t ld = leading_dimension(m);

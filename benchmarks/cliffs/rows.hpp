@@ -9,7 +9,7 @@ namespace heddle::bench::cliffs {
 drawn_case draw_row_reduction(drawing& d);
 drawn_case draw_row_normalisation(drawing& d);
 
-/// What the bounds of a norm take of a row.
+/// The facts of a row from which the bounds of a norm are computed.
 inline bounds::row_moments moments_of(bounds::norm_operation op, const line_facts& row, double cols) {
     const bool is_layer = op == bounds::norm_operation::layer_norm;
     return {is_layer ? row.sum / cols : 0, row.magnitudes / cols,

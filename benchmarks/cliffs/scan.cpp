@@ -14,7 +14,7 @@ struct problem {
     std::uint64_t seed = 0;
 };
 
-/// Sums of integers are exact in double. Floats do not cancel: a sum that lacks a part is far off.
+/// Sums of integers are exact in double. Floats do not cancel, so that a sum that lacks a part is far off.
 template <class T>
 constexpr numbers elements = std::is_integral_v<T> ? numbers{-1000, 1000, 0} : numbers{-0.5, 1, 0};
 

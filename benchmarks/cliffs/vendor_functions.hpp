@@ -19,7 +19,7 @@
 #include <type_traits>
 #include <vector>
 
-/// The vendors' functions that drawn cases alone call, loaded when the program runs.
+/// Vendors' functions that only drawn cases call. They are loaded when the program runs.
 namespace heddle::bench::cliffs {
 
 using namespace fuzz;
@@ -36,7 +36,7 @@ HEDDLE_LOADED(cublas_library, cublasSgemv_64);
 HEDDLE_LOADED(cublas_library, cublasTSSgemvStridedBatched_64);
 HEDDLE_LOADED(cublas_library, cublasTSTgemvStridedBatched_64);
 
-/// C = alpha A + beta B of float or double, each with its elements side by side along rows or columns.
+/// C = alpha A + beta B of float or double. The elements of each lie side by side along rows or columns.
 template <class T>
 void geam(matrix_view<T> a, double alpha, matrix_view<T> b, double beta, matrix_view<T> c) {
     if (!is_row_major(c)) {
@@ -62,7 +62,7 @@ void geam(matrix_view<T> a, double alpha, matrix_view<T> b, double beta, matrix_
 HEDDLE_LOADED(cudnn_library, cudnnBatchNormalizationForwardTraining);
 HEDDLE_LOADED(cudnn_library, cudnnSoftmaxBackward);
 
-/// It may read 16 bytes at a time.
+/// cuDNN may read 16 bytes at a time.
 template <class T>
 bool is_aligned_for_cudnn(const placement& lie) {
     return lie.offset * std::int64_t{sizeof(T)} % 16 == 0;
@@ -70,7 +70,7 @@ bool is_aligned_for_cudnn(const placement& lie) {
 #endif
 
 #if HEDDLE_HAS_NPP
-/// In device memory, as NPP takes them: in reverse order.
+/// The taps in device memory and in reverse order, as NPP takes them.
 inline std::shared_ptr<device_buffer<float>> npp_taps(const std::vector<double>& taps) {
     std::vector<float> reversed;
     for (auto tap = taps.rbegin(); tap != taps.rend(); ++tap) reversed.push_back(static_cast<float>(*tap));

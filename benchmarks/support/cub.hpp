@@ -10,8 +10,8 @@
 /// CUB's algorithms on stream(), of dense vectors, compiled once.
 namespace heddle::bench {
 
-/// z[i] = operation(x[0][i], ...): each function as one writes it, in float for the 16-bit types. p and q are the operation's
-/// scalars. T is float, double, half or bfloat16.
+/// z[i] = operation(x[0][i], ...): each function as one writes it, in float for the 16-bit types. p and q are the
+/// operation's scalars. T is float, double, half or bfloat16.
 template <class T>
 void cub_elementwise(elementwise_operation operation, const T* const (&x)[3], T* z, std::int64_t size,
                      double p = 0, double q = 0);
@@ -21,8 +21,8 @@ void cub_elementwise(elementwise_operation operation, const T* const (&x)[3], T*
 template <class T>
 void cub_sigmoid(const T* x, T* y, std::int64_t size);
 
-/// The operation on fewer than 2^31 elements; *result is of the type of heddle's, and sums are accumulated as heddle's. norm2 is
-/// without the root. y is the dot product's alone. T is float, double, half, bfloat16, int32_t or int64_t.
+/// The operation on fewer than 2^31 elements. *result has the type of heddle's result, and sums are accumulated in heddle's
+/// type. norm2 is without the root. Only the dot product has y. T is float, double, half, bfloat16, int32_t or int64_t.
 template <class T>
 void cub_reduce(reduce_operation operation, const T* x, const T* y, std::int64_t size, void* result,
                 std::span<std::byte> scratch);

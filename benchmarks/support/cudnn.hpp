@@ -108,7 +108,7 @@ inline int narrow(std::int64_t extent) {
     return static_cast<int>(extent);
 }
 
-/// Its last dimensions but those of one element are a matrix with these strides.
+/// Describes an n x c or an h x w matrix with these strides; the other two extents are 1.
 template <class T>
 void set_tensor(const cudnn_tensor& tensor, std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w,
                 std::int64_t row_stride, std::int64_t col_stride) {
@@ -158,7 +158,7 @@ class cudnn_softmax {
     }
 };
 
-/// Reduces a matrix to a row or a column, as the shape of the result says. Sums are of float.
+/// Reduces a matrix to a row or a column, which is the shape of the result. Sums are in float.
 template <class T, class Result>
 class cudnn_matrix_reduction {
     cudnn_tensor from_, to_;
@@ -189,7 +189,7 @@ class cudnn_matrix_reduction {
     }
 };
 
-/// cudnnPoolingForward. `pixel` is from one pixel of the input or of the output to the next. Padding is that before the images.
+/// cudnnPoolingForward. `input_pixel` and `output_pixel` are distances between pixels. Padding is the same on both sides.
 template <class T>
 class cudnn_pool {
     cudnn_tensor input_, output_;

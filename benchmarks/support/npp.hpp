@@ -35,7 +35,7 @@ Function* npp_function(std::int64_t channels, const loaded_function<Function>& o
     return channels == 1 ? one : channels == 3 ? three : four;
 }
 
-/// Loads NPP's function of this name for one, three and four channels. <name>_of(channels) is the one for so many.
+/// Loads NPP's functions of this name for one, three and four channels. <name>_of(channels) returns the one for so many.
 #define HEDDLE_NPP_LOADED(name)                                                        \
     HEDDLE_LOADED(npp_library, name##_C1R_Ctx);                                        \
     HEDDLE_LOADED(npp_library, name##_C3R_Ctx);                                        \
@@ -44,7 +44,7 @@ Function* npp_function(std::int64_t channels, const loaded_function<Function>& o
         return npp_function(channels, name##_C1R_Ctx, name##_C3R_Ctx, name##_C4R_Ctx); \
     }
 
-/// Loads NPP's functions of these names, and defines function<T>(channels): the one for T, which is uint8_t, uint16_t or float.
+/// Loads NPP's functions of these names. function<T>(channels) returns the one for T, which is uint8_t, uint16_t or float.
 #define HEDDLE_NPP_FILTER(function, of_8_bit, of_16_bit, of_float) \
     HEDDLE_NPP_LOADED(of_8_bit)                                    \
     HEDDLE_NPP_LOADED(of_16_bit)                                   \

@@ -32,7 +32,7 @@ bool has_device();
 /// The stream on which all device work of a program runs.
 cuda::stream_ref stream();
 
-/// macro(T) for each type of elements: first for those that can be added.
+/// Calls macro(T) for each type whose elements can be added, or for each type of elements.
 #define HEDDLE_EACH_ADDED_TYPE(macro) \
     macro(double) macro(float) macro(half) macro(bfloat16) macro(std::int32_t) macro(std::int64_t)
 #define HEDDLE_EACH_TYPE(macro) HEDDLE_EACH_ADDED_TYPE(macro) macro(std::uint8_t) macro(std::uint16_t)
@@ -65,11 +65,11 @@ std::string implementation(Algorithm algorithm) {
 /// The same of kernels' first words: heddle:mma_sync-packets.
 std::string implementation(std::string_view words);
 
-/// The ways in which a rung's kernels work, whatever their tiles: "mma_sync packets", "mma_sync rows". Each asks for its kernels.
-/// There are none where the tile is all that the kernels differ by.
+/// The kinds of a rung's kernels without their tiles: "mma_sync packets", "mma_sync rows". Options take each as a kernel's
+/// name. There are none if the kernels differ by their tiles alone.
 std::vector<std::string_view> ways_of(std::span<const std::string_view> kernels);
 
-/// What does the operations of a product of such elements.
+/// The unit that does the operations of a product of such elements.
 template <class T>
 inline constexpr unit tensor_unit = std::is_same_v<T, half>       ? unit::tensor_f16
                                     : std::is_same_v<T, bfloat16> ? unit::tensor_bf16

@@ -71,7 +71,7 @@ std::vector<timed_case> read_cases(const operation& operation, const std::filesy
 
 }  // namespace heddle::bench::tuning
 
-/// In the place of the library's costs: those that this program changes, at first those of an H200.
+/// Defines costs_of() of an operation in place of the library's. The program changes `current`, at first an H200's costs.
 #define HEDDLE_CHANGEABLE_COSTS(operation)        \
     namespace heddle::kernels::operation {        \
     namespace {                                   \
