@@ -1,4 +1,3 @@
-#include "benchmarks/layer_rows.hpp"
 #include "benchmarks/operation.hpp"
 #include "benchmarks/support/cudnn_graph.hpp"
 #include "benchmarks/support/networks.hpp"

@@ -1,4 +1,3 @@
-#include "benchmarks/layer_rows.hpp"
 #include "benchmarks/operation.hpp"
 #include "benchmarks/support/cudnn.hpp"
 #include <heddle/error.hpp>

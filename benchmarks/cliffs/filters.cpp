@@ -1,7 +1,6 @@
+#include "benchmarks/cliffs/filters.hpp"
+
 #include "benchmarks/cliffs/family.hpp"
-#include "benchmarks/cliffs/filter_operands.hpp"
-#include "benchmarks/cliffs/filter_peers.hpp"
-#include "benchmarks/cliffs/images.hpp"
 #include "tests/bounds/windows.hpp"
 #include <heddle/image_filter.hpp>
 

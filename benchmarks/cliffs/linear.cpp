@@ -66,8 +66,4 @@ drawn_case draw_layer(drawing& d) {
     return draw_typed_layer(d, [&]<class T>(precision precision) { return draw<T>(d, precision); });
 }
 
-drawn_case draw_linear(drawing& d) {
-    return d.one_in(2) ? draw_layer(d) : draw_layer_gradient(d);
-}
-
 }  // namespace heddle::bench::cliffs

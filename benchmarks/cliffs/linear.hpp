@@ -6,10 +6,6 @@
 /// Fully connected layers and their gradients share how matrices and types are drawn.
 namespace heddle::bench::cliffs {
 
-// The two halves of the family `linear`.
-drawn_case draw_layer(drawing& d);
-drawn_case draw_layer_gradient(drawing& d);
-
 /// Draws a matrix without a step, as cuBLAS has none.
 inline placement draw_layer_matrix(drawing& d) {
     return d.one_in(2) ? placement{} : d.lie(true, never);

@@ -1,7 +1,6 @@
 #include "benchmarks/cliffs/family.hpp"
 #include "benchmarks/cliffs/linear.hpp"
 #include "benchmarks/cliffs/matmul_operands.hpp"
-#include "benchmarks/cliffs/vendor_matmul.hpp"
 #include "tests/bounds/activations.hpp"
 #include <heddle/linear.hpp>
 

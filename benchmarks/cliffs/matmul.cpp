@@ -1,6 +1,5 @@
 #include "benchmarks/cliffs/family.hpp"
 #include "benchmarks/cliffs/matmul_operands.hpp"
-#include "benchmarks/cliffs/vendor_matmul.hpp"
 #include "benchmarks/support/cub.hpp"
 #include <heddle/batched_matmul.hpp>
 #include <heddle/matmul.hpp>

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "benchmarks/cliffs/family.hpp"
+#include "benchmarks/support/vendor_product.hpp"
 #include <heddle/batched_matmul.hpp>
 #include <heddle/matmul.hpp>
 
@@ -84,6 +85,12 @@ std::function<std::string(double slack)> check_of(const product_problem<Out, In>
 template <class Out, class In>
 void add_product_peers(trial& t, const product_problem<Out, In>& p,
                        const std::shared_ptr<product_operands<Out, In>>& o);
+
+/// Adds the vendors' products: cublasGemmEx, the best of cublasLt's candidates, and where C is a row or a column gemv and dot.
+/// `then` follows each of them if it is not empty. `what` is added to their names.
+template <class Out, class In>
+void add_vendor_products(trial& t, vendor_product<Out, In> p, const std::function<void()>& then,
+                         const std::string& what, bool is_checked);
 
 /// The bound of the error of a sum of k products in float. `magnitudes` is the sum of the products' magnitudes, `norms` the
 /// product of the norms of the row and the column.

@@ -1,5 +1,5 @@
 #include "benchmarks/cliffs/family.hpp"
-#include "benchmarks/cliffs/rows.hpp"
+#include "benchmarks/cliffs/row_moments.hpp"
 #include "benchmarks/cliffs/vendor_functions.hpp"
 #include "tests/bounds/norm.hpp"
 #include "tests/bounds/softmax.hpp"

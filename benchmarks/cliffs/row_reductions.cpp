@@ -1,5 +1,4 @@
 #include "benchmarks/cliffs/family.hpp"
-#include "benchmarks/cliffs/rows.hpp"
 #include "benchmarks/cliffs/vendor_functions.hpp"
 #include "benchmarks/support/cub.hpp"
 #include "tests/bounds/reduce.hpp"

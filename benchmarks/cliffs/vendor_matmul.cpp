@@ -1,6 +1,5 @@
-#include "benchmarks/cliffs/vendor_matmul.hpp"
-
 #include "benchmarks/cliffs/family.hpp"
+#include "benchmarks/cliffs/matmul_operands.hpp"
 #include "benchmarks/cliffs/vendor_functions.hpp"
 #include "benchmarks/support/cublas_lt_product.hpp"
 

@@ -1,4 +1,3 @@
-#include "benchmarks/layer_rows.hpp"
 #include "benchmarks/limits.hpp"
 #include "benchmarks/operations.hpp"
 #include "benchmarks/program/commands.hpp"

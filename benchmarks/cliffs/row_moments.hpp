@@ -5,10 +5,6 @@
 
 namespace heddle::bench::cliffs {
 
-// The two halves of the family `rows`.
-drawn_case draw_row_reduction(drawing& d);
-drawn_case draw_row_normalisation(drawing& d);
-
 /// The facts of a row from which the bounds of a norm are computed.
 inline bounds::row_moments moments_of(bounds::norm_operation op, const line_facts& row, double cols) {
     const bool is_layer = op == bounds::norm_operation::layer_norm;
