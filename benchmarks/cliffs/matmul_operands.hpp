@@ -7,6 +7,10 @@
 
 namespace heddle::bench::cliffs {
 
+/// Calls macro(Out, In) for the types of products.
+#define HEDDLE_EACH_PRODUCT(macro) \
+    macro(float, float) macro(half, half) macro(bfloat16, bfloat16) macro(float, half) macro(float, bfloat16)
+
 inline constexpr std::string_view activations[] = {"none", "relu",    "gelu", "gelu_tanh",
                                                    "silu", "sigmoid", "tanh"};
 

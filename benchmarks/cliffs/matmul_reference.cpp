@@ -97,12 +97,8 @@ std::function<std::string(double slack)> check_of(const product_problem<Out, In>
 
 #define HEDDLE_CLIFFS_CHECK(Out, In)                                                      \
     template std::function<std::string(double)> check_of(const product_problem<Out, In>&, \
-                                                         const std::shared_ptr<product_operands<Out, In>>&)
-HEDDLE_CLIFFS_CHECK(float, float);
-HEDDLE_CLIFFS_CHECK(half, half);
-HEDDLE_CLIFFS_CHECK(bfloat16, bfloat16);
-HEDDLE_CLIFFS_CHECK(float, half);
-HEDDLE_CLIFFS_CHECK(float, bfloat16);
+                                                         const std::shared_ptr<product_operands<Out, In>>&);
+HEDDLE_EACH_PRODUCT(HEDDLE_CLIFFS_CHECK)
 #undef HEDDLE_CLIFFS_CHECK
 
 template double product_bound<float>(precision, double, double, double);

@@ -100,15 +100,10 @@ void add_vendor_products(trial&, vendor_product<Out, In>, const std::function<vo
 
 #endif
 
-template void add_vendor_products(trial&, vendor_product<float, float>, const std::function<void()>&,
-                                  const std::string&, bool);
-template void add_vendor_products(trial&, vendor_product<half, half>, const std::function<void()>&,
-                                  const std::string&, bool);
-template void add_vendor_products(trial&, vendor_product<bfloat16, bfloat16>, const std::function<void()>&,
-                                  const std::string&, bool);
-template void add_vendor_products(trial&, vendor_product<float, half>, const std::function<void()>&,
-                                  const std::string&, bool);
-template void add_vendor_products(trial&, vendor_product<float, bfloat16>, const std::function<void()>&,
-                                  const std::string&, bool);
+#define HEDDLE_CLIFFS_VENDORS(Out, In)                                                               \
+    template void add_vendor_products(trial&, vendor_product<Out, In>, const std::function<void()>&, \
+                                      const std::string&, bool);
+HEDDLE_EACH_PRODUCT(HEDDLE_CLIFFS_VENDORS)
+#undef HEDDLE_CLIFFS_VENDORS
 
 }  // namespace heddle::bench::cliffs
