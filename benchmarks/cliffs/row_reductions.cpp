@@ -91,35 +91,12 @@ void add_products(trial& t, const problem<T>& p, const std::shared_ptr<operands<
     if ((p.op != operation::sum && p.op != operation::mean) || p.x.step != 1 || p.y.step != 1) return;
     const auto ones = std::make_shared<operand<T>>(1, p.length(), placement{}, 0, numbers{1, 1, 0});
     const float alpha = p.op == operation::mean ? 1 / static_cast<float>(p.length()) : 1;
-    const matrix_view<T> m = o->by_rows(p);
-    // To cuBLAS, a row-major matrix is the transpose.
-    const bool by_rows = is_row_major(m);
-    const std::int64_t lines = by_rows ? m.rows : m.cols, line = by_rows ? m.cols : m.rows;
-    const std::int64_t ld = leading_dimension(m);
-    const auto order = by_rows ? CUBLAS_OP_T : CUBLAS_OP_N;
-    t.add_peer("cublas gemv with ones", [&] {
-        return [=] {
-            const float beta = 0;
-            float* const y = o->y.data();
-            if constexpr (std::is_same_v<T, float>)
-                check(cublasSgemv_64(cublas_handle(), order, line, lines, &alpha, m.data, ld, ones->data(), 1,
-                                     &beta, y, 1));
-            else if constexpr (std::is_same_v<T, half>)
-                check(cublasHSSgemvStridedBatched_64(cublas_handle(), order, line, lines, &alpha, m.data, ld,
-                                                     0, ones->data(), 1, 0, &beta, y, 1, 0, 1));
-            else
-                check(cublasTSSgemvStridedBatched_64(cublas_handle(), order, line, lines, &alpha, m.data, ld,
-                                                     0, ones->data(), 1, 0, &beta, y, 1, 0, 1));
-        };
-    });
-    t.add_peer("cublas gemm with ones", [&] {
-        return [=] {
-            const float beta = 0;
-            check(cublasGemmEx_64(cublas_handle(), order, CUBLAS_OP_N, m.rows, 1, m.cols, &alpha, m.data,
-                                  cuda_type<T>, ld, ones->data(), cuda_type<T>, m.cols, &beta, o->y.data(),
-                                  CUDA_R_32F, m.rows, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT));
-        };
-    });
+    const matrix_view<T> m = o->by_rows(p), row = ones->view();
+    const matrix_view<float> y{o->y.data(), 1, p.results()};
+    const vendor_product<float, T> by_gemv{.a = m, .b = transposed(row), .c = transposed(y), .alpha = alpha};
+    const vendor_product<float, T> by_gemm{.a = row, .b = transposed(m), .c = y, .alpha = alpha};
+    t.add_peer("cublas gemv with ones", [&] { return [o, ones, by_gemv] { gemv(by_gemv); }; });
+    t.add_peer("cublas gemm with ones", [&] { return [o, ones, by_gemm] { gemm(by_gemm); }; });
 }
 #endif
 

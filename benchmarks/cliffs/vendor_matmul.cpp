@@ -12,30 +12,6 @@ namespace {
 constexpr std::size_t shown_candidates = 2;
 constexpr lt_search search{.candidates = 8, .calls = 5, .long_call_ms = 1};
 
-/// C is a column.
-template <class Out, class In>
-void gemv(const vendor_product<Out, In>& p) {
-    const bool by_rows = is_row_major(p.a);
-    const auto order = by_rows ? CUBLAS_OP_T : CUBLAS_OP_N;
-    const std::int64_t m = by_rows ? p.a.cols : p.a.rows, n = by_rows ? p.a.rows : p.a.cols;
-    const std::int64_t ld = leading_dimension(p.a);
-    const auto call = [&](const auto& function) {
-        check(function(cublas_handle(), order, m, n, &p.alpha, p.a.data, ld, 0, p.b.data, p.b.row_stride, 0,
-                       &p.beta, p.c.data, p.c.row_stride, 0, 1));
-    };
-    if constexpr (std::is_same_v<In, float>)
-        check(cublasSgemv_64(cublas_handle(), order, m, n, &p.alpha, p.a.data, ld, p.b.data, p.b.row_stride,
-                             &p.beta, p.c.data, p.c.row_stride));
-    else if constexpr (std::is_same_v<In, half> && std::is_same_v<Out, half>)
-        call(cublasHSHgemvStridedBatched_64);
-    else if constexpr (std::is_same_v<In, half>)
-        call(cublasHSSgemvStridedBatched_64);
-    else if constexpr (std::is_same_v<Out, bfloat16>)
-        call(cublasTSTgemvStridedBatched_64);
-    else
-        call(cublasTSSgemvStridedBatched_64);
-}
-
 template <class Out, class In>
 void dot(const vendor_product<Out, In>& p) {
     const scalars_on_device mode;
