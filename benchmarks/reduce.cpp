@@ -34,13 +34,14 @@ std::int64_t scratch_bytes(std::int64_t size, reduce_algorithm algorithm = reduc
                                   traits_of(current_device()), algorithm);
 }
 
-/// `call` takes x, the result's address and options.
+/// `call` takes x, the result's address, the stream and options.
 template <class T, class Result>
 void heddle_row(std::string_view op, std::int64_t size, temperature temperature, auto call,
                 reduce_algorithm algorithm = reduce_algorithm::automatic) {
     row<T, Result>(op, size, implementation(algorithm), temperature, scratch_bytes<T>(size, algorithm),
                    [call, algorithm](auto x, auto* result, auto scratch) {
-                       call(x, result, reduce_options{.algorithm = algorithm, .workspace = scratch});
+                       call(x, result, stream(),
+                            reduce_options{.algorithm = algorithm, .workspace = scratch});
                    });
 }
 
@@ -66,10 +67,7 @@ void cublas_row(std::string_view op, std::int64_t size, temperature temperature,
 template <class T>
 void heddle_sum(std::int64_t size, temperature temperature,
                 reduce_algorithm algorithm = reduce_algorithm::automatic) {
-    heddle_row<T, sum_type<T>>(
-        "sum", size, temperature,
-        [](auto x, auto* result, const reduce_options& options) { sum<T>(x, result, stream(), options); },
-        algorithm);
+    heddle_row<T, sum_type<T>>("sum", size, temperature, sum<T>, algorithm);
 }
 
 /// cuBLAS's sum is of absolute values.
@@ -92,24 +90,16 @@ void pair_of_rows(std::string_view op, std::int64_t size, reduce_operation of_cu
 
 /// cuBLAS finds the largest magnitude, which is as much work.
 void argmaxima(std::int64_t size) {
-    pair_of_rows<float, std::int64_t>(
-        "argmax", size, reduce_operation::argmax,
-        [](auto x, auto* result, const auto& options) { argmax<float>(x, result, stream(), options); });
+    pair_of_rows<float, std::int64_t>("argmax", size, reduce_operation::argmax, argmax<float>);
 #if HEDDLE_HAS_CUBLAS
     cublas_row<float, std::int64_t>("argmax", size, cold, cublasIsamax_64);
 #endif
 }
 
 void extrema(std::int64_t size) {
-    pair_of_rows<float, float>(
-        "min", size, reduce_operation::min,
-        [](auto x, auto* result, const auto& options) { min<float>(x, result, stream(), options); });
-    pair_of_rows<float, float>(
-        "max", size, reduce_operation::max,
-        [](auto x, auto* result, const auto& options) { max<float>(x, result, stream(), options); });
-    pair_of_rows<float, std::int64_t>(
-        "argmin", size, reduce_operation::argmin,
-        [](auto x, auto* result, const auto& options) { argmin<float>(x, result, stream(), options); });
+    pair_of_rows<float, float>("min", size, reduce_operation::min, min<float>);
+    pair_of_rows<float, float>("max", size, reduce_operation::max, max<float>);
+    pair_of_rows<float, std::int64_t>("argmin", size, reduce_operation::argmin, argmin<float>);
 }
 
 /// `call` takes x, y, the result's address and scratch memory of `scratch_bytes`.
@@ -140,18 +130,10 @@ void dots(std::int64_t size) {
 /// CUB's mean is a sum, and its norm2 is a sum of squares.
 template <class T>
 void means_norms_and_counts(std::int64_t size) {
-    pair_of_rows<T, float>(
-        "mean", size, reduce_operation::sum,
-        [](auto x, auto* result, const auto& options) { mean<T>(x, result, stream(), options); });
-    pair_of_rows<T, float>(
-        "norm1", size, reduce_operation::norm1,
-        [](auto x, auto* result, const auto& options) { norm1<T>(x, result, stream(), options); });
-    pair_of_rows<T, float>(
-        "norm2", size, reduce_operation::norm2,
-        [](auto x, auto* result, const auto& options) { norm2<T>(x, result, stream(), options); });
-    pair_of_rows<T, std::int64_t>(
-        "count_nonzero", size, reduce_operation::count_nonzero,
-        [](auto x, auto* result, const auto& options) { count_nonzero<T>(x, result, stream(), options); });
+    pair_of_rows<T, float>("mean", size, reduce_operation::sum, mean<T>);
+    pair_of_rows<T, float>("norm1", size, reduce_operation::norm1, norm1<T>);
+    pair_of_rows<T, float>("norm2", size, reduce_operation::norm2, norm2<T>);
+    pair_of_rows<T, std::int64_t>("count_nonzero", size, reduce_operation::count_nonzero, count_nonzero<T>);
 #if HEDDLE_HAS_CUBLAS
     if constexpr (std::is_same_v<T, float>) {
         cublas_row<float, float>("norm1", size, cold, cublasSasum_64);
@@ -162,9 +144,7 @@ void means_norms_and_counts(std::int64_t size) {
 
 /// norm2 of double scales its elements.
 void norms_of_double(std::int64_t size) {
-    heddle_row<double, double>("norm2", size, cold, [](auto x, auto* result, const auto& options) {
-        norm2<double>(x, result, stream(), options);
-    });
+    heddle_row<double, double>("norm2", size, cold, norm2<double>);
 #if HEDDLE_HAS_CUBLAS
     cublas_row<double, double>("norm2", size, cold, cublasDnrm2_64);
 #endif

@@ -40,31 +40,32 @@ struct operands {
 template <class T>
 void run(const problem<T>& p, operands<T>& o) {
     const vector_view<const T> x = o.x.vector();
-    const auto to = [&]<class R>() { return reinterpret_cast<R*>(o.result.data()); };
-    const auto as_sum = to.template operator()<sum_type<T>>();
-    const auto as_index = to.template operator()<std::int64_t>();
+    const auto call =
+        [&]<class R>(void (*function)(vector_view<const T>, R*, cuda::stream_ref, const reduce_options&)) {
+            function(x, reinterpret_cast<R*>(o.result.data()), stream(), {});
+        };
     switch (p.op) {
         case operation::sum:
-            return sum<T>(x, as_sum, stream());
+            return call(sum<T>);
         case operation::mean:
-            return mean<T>(x, to.template operator()<mean_type<T>>(), stream());
+            return call(mean<T>);
         case operation::min:
-            return heddle::min<T>(x, to.template operator()<T>(), stream());
+            return call(heddle::min<T>);
         case operation::max:
-            return heddle::max<T>(x, to.template operator()<T>(), stream());
+            return call(heddle::max<T>);
         case operation::argmin:
-            return argmin<T>(x, as_index, stream());
+            return call(argmin<T>);
         case operation::argmax:
-            return argmax<T>(x, as_index, stream());
+            return call(argmax<T>);
         case operation::dot:
-            return dot<T>(x, o.y->vector(), as_sum, stream());
+            return dot<T>(x, o.y->vector(), reinterpret_cast<sum_type<T>*>(o.result.data()), stream());
         case operation::norm1:
-            return norm1<T>(x, as_sum, stream());
+            return call(norm1<T>);
         case operation::norm2:
-            if constexpr (!std::is_integral_v<T>) norm2<T>(x, as_sum, stream());
+            if constexpr (!std::is_integral_v<T>) call(norm2<T>);
             return;
         case operation::count_nonzero:
-            return count_nonzero<T>(x, as_index, stream());
+            return call(count_nonzero<T>);
     }
 }
 
