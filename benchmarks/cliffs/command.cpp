@@ -6,7 +6,6 @@
 #include "benchmarks/program/json_file.hpp"
 #include "benchmarks/program/progress.hpp"
 #include "benchmarks/program/record.hpp"
-#include "benchmarks/program/suggestion.hpp"
 #include "benchmarks/support/peers.hpp"
 #include "benchmarks/support/rows.hpp"
 #include "tests/fuzz/draw.hpp"

@@ -2,11 +2,10 @@
 #include "benchmarks/operations.hpp"
 #include "benchmarks/program/commands.hpp"
 #include "benchmarks/program/json_file.hpp"
-#include "benchmarks/program/needed_ceilings.hpp"
+#include "benchmarks/program/processes.hpp"
 #include "benchmarks/program/record.hpp"
 #include "benchmarks/program/runner.hpp"
-#include "benchmarks/program/scripts.hpp"
-#include "benchmarks/program/suggestion.hpp"
+#include "benchmarks/program/selection.hpp"
 #include "benchmarks/support/networks.hpp"
 #include "benchmarks/support/receptive_field.hpp"
 #include <heddle/device.hpp>

@@ -3,7 +3,6 @@
 #include "benchmarks/program/gpu_watcher.hpp"
 #include "benchmarks/program/interrupt.hpp"
 #include "benchmarks/program/json_file.hpp"
-#include "benchmarks/program/needed_ceilings.hpp"
 #include "benchmarks/program/processes.hpp"
 #include "benchmarks/program/record.hpp"
 #include "benchmarks/program/row_name.hpp"

@@ -1,5 +1,3 @@
-#include "benchmarks/program/scripts.hpp"
-
 #include "benchmarks/program/commands.hpp"
 #include "benchmarks/program/processes.hpp"
 
