@@ -25,16 +25,9 @@ namespace heddle::bench::cliffs {
 using namespace fuzz;
 
 #if HEDDLE_HAS_CUBLAS
-HEDDLE_LOADED(cublas_library, cublasAsumEx_64);
-HEDDLE_LOADED(cublas_library, cublasDaxpy_64);
-HEDDLE_LOADED(cublas_library, cublasDgeam_64);
-HEDDLE_LOADED(cublas_library, cublasDotEx_64);
-HEDDLE_LOADED(cublas_library, cublasHSHgemvStridedBatched_64);
-HEDDLE_LOADED(cublas_library, cublasHSSgemvStridedBatched_64);
-HEDDLE_LOADED(cublas_library, cublasNrm2Ex_64);
-HEDDLE_LOADED(cublas_library, cublasSgemv_64);
-HEDDLE_LOADED(cublas_library, cublasTSSgemvStridedBatched_64);
-HEDDLE_LOADED(cublas_library, cublasTSTgemvStridedBatched_64);
+HEDDLE_LOADED(cublas_library, cublasAsumEx_64, cublasDaxpy_64, cublasDgeam_64, cublasDotEx_64,
+              cublasHSHgemvStridedBatched_64, cublasHSSgemvStridedBatched_64, cublasNrm2Ex_64, cublasSgemv_64,
+              cublasTSSgemvStridedBatched_64, cublasTSTgemvStridedBatched_64);
 
 /// C = alpha A + beta B of float or double. The elements of each lie side by side along rows or columns.
 template <class T>
@@ -83,8 +76,7 @@ void gemv(const vendor_product<Out, In>& p) {
 #endif
 
 #if HEDDLE_HAS_CUDNN
-HEDDLE_LOADED(cudnn_library, cudnnBatchNormalizationForwardTraining);
-HEDDLE_LOADED(cudnn_library, cudnnSoftmaxBackward);
+HEDDLE_LOADED(cudnn_library, cudnnBatchNormalizationForwardTraining, cudnnSoftmaxBackward);
 
 /// cuDNN may read 16 bytes at a time.
 template <class T>

@@ -22,24 +22,10 @@ namespace heddle::bench {
 
 const loaded_library& cublas_library();
 
-HEDDLE_LOADED(cublas_library, cublasCreate);
-HEDDLE_LOADED(cublas_library, cublasDnrm2_64);
-HEDDLE_LOADED(cublas_library, cublasGemmEx_64);
-HEDDLE_LOADED(cublas_library, cublasGemmGroupedBatchedEx_64);
-HEDDLE_LOADED(cublas_library, cublasGemmStridedBatchedEx_64);
-HEDDLE_LOADED(cublas_library, cublasGetProperty);
-HEDDLE_LOADED(cublas_library, cublasGetStatusString);
-HEDDLE_LOADED(cublas_library, cublasIsamax_64);
-HEDDLE_LOADED(cublas_library, cublasSasum_64);
-HEDDLE_LOADED(cublas_library, cublasSaxpy_64);
-HEDDLE_LOADED(cublas_library, cublasSdgmm_64);
-HEDDLE_LOADED(cublas_library, cublasSdot_64);
-HEDDLE_LOADED(cublas_library, cublasSetPointerMode);
-HEDDLE_LOADED(cublas_library, cublasSetStream);
-HEDDLE_LOADED(cublas_library, cublasSetWorkspace);
-HEDDLE_LOADED(cublas_library, cublasSgeam_64);
-HEDDLE_LOADED(cublas_library, cublasSgemm_64);
-HEDDLE_LOADED(cublas_library, cublasSnrm2_64);
+HEDDLE_LOADED(cublas_library, cublasCreate, cublasDnrm2_64, cublasGemmEx_64, cublasGemmGroupedBatchedEx_64,
+              cublasGemmStridedBatchedEx_64, cublasGetProperty, cublasGetStatusString, cublasIsamax_64,
+              cublasSasum_64, cublasSaxpy_64, cublasSdgmm_64, cublasSdot_64, cublasSetPointerMode,
+              cublasSetStream, cublasSetWorkspace, cublasSgeam_64, cublasSgemm_64, cublasSnrm2_64);
 
 inline void check(cublasStatus_t status, std::source_location where = std::source_location::current()) {
     if (status != CUBLAS_STATUS_SUCCESS) fail("cuBLAS", cublasGetStatusString(status), where);

@@ -26,37 +26,16 @@ namespace heddle::bench {
 
 const loaded_library& cudnn_library();
 
-HEDDLE_LOADED(cudnn_library, cudnnActivationForward);
-HEDDLE_LOADED(cudnn_library, cudnnConvolutionForward);
-HEDDLE_LOADED(cudnn_library, cudnnCreate);
-HEDDLE_LOADED(cudnn_library, cudnnCreateActivationDescriptor);
-HEDDLE_LOADED(cudnn_library, cudnnCreateConvolutionDescriptor);
-HEDDLE_LOADED(cudnn_library, cudnnCreateFilterDescriptor);
-HEDDLE_LOADED(cudnn_library, cudnnCreatePoolingDescriptor);
-HEDDLE_LOADED(cudnn_library, cudnnCreateReduceTensorDescriptor);
-HEDDLE_LOADED(cudnn_library, cudnnCreateTensorDescriptor);
-HEDDLE_LOADED(cudnn_library, cudnnDestroyActivationDescriptor);
-HEDDLE_LOADED(cudnn_library, cudnnDestroyConvolutionDescriptor);
-HEDDLE_LOADED(cudnn_library, cudnnDestroyFilterDescriptor);
-HEDDLE_LOADED(cudnn_library, cudnnDestroyPoolingDescriptor);
-HEDDLE_LOADED(cudnn_library, cudnnDestroyReduceTensorDescriptor);
-HEDDLE_LOADED(cudnn_library, cudnnDestroyTensorDescriptor);
-HEDDLE_LOADED(cudnn_library, cudnnFindConvolutionForwardAlgorithm);
-HEDDLE_LOADED(cudnn_library, cudnnGetErrorString);
-HEDDLE_LOADED(cudnn_library, cudnnGetReductionWorkspaceSize);
-HEDDLE_LOADED(cudnn_library, cudnnGetVersion);
-HEDDLE_LOADED(cudnn_library, cudnnPoolingForward);
-HEDDLE_LOADED(cudnn_library, cudnnReduceTensor);
-HEDDLE_LOADED(cudnn_library, cudnnSetActivationDescriptor);
-HEDDLE_LOADED(cudnn_library, cudnnSetConvolution2dDescriptor);
-HEDDLE_LOADED(cudnn_library, cudnnSetConvolutionMathType);
-HEDDLE_LOADED(cudnn_library, cudnnSetFilter4dDescriptor);
-HEDDLE_LOADED(cudnn_library, cudnnSetPooling2dDescriptor);
-HEDDLE_LOADED(cudnn_library, cudnnSetReduceTensorDescriptor);
-HEDDLE_LOADED(cudnn_library, cudnnSetStream);
-HEDDLE_LOADED(cudnn_library, cudnnSetTensor4dDescriptor);
-HEDDLE_LOADED(cudnn_library, cudnnSetTensor4dDescriptorEx);
-HEDDLE_LOADED(cudnn_library, cudnnSoftmaxForward);
+HEDDLE_LOADED(cudnn_library, cudnnActivationForward, cudnnConvolutionForward, cudnnCreate,
+              cudnnCreateActivationDescriptor, cudnnCreateConvolutionDescriptor, cudnnCreateFilterDescriptor,
+              cudnnCreatePoolingDescriptor, cudnnCreateReduceTensorDescriptor, cudnnCreateTensorDescriptor,
+              cudnnDestroyActivationDescriptor, cudnnDestroyConvolutionDescriptor,
+              cudnnDestroyFilterDescriptor, cudnnDestroyPoolingDescriptor, cudnnDestroyReduceTensorDescriptor,
+              cudnnDestroyTensorDescriptor, cudnnFindConvolutionForwardAlgorithm, cudnnGetErrorString,
+              cudnnGetReductionWorkspaceSize, cudnnGetVersion, cudnnPoolingForward, cudnnReduceTensor,
+              cudnnSetActivationDescriptor, cudnnSetConvolution2dDescriptor, cudnnSetConvolutionMathType,
+              cudnnSetFilter4dDescriptor, cudnnSetPooling2dDescriptor, cudnnSetReduceTensorDescriptor,
+              cudnnSetStream, cudnnSetTensor4dDescriptor, cudnnSetTensor4dDescriptorEx, cudnnSoftmaxForward);
 
 inline void check(cudnnStatus_t status, std::source_location where = std::source_location::current()) {
     if (status != CUDNN_STATUS_SUCCESS) fail("cuDNN", cudnnGetErrorString(status), where);

@@ -21,10 +21,8 @@ namespace heddle::bench {
 
 const loaded_library& npp_library();
 
-HEDDLE_LOADED(npp_library, nppGetLibVersion);
-HEDDLE_LOADED(npp_library, nppiFilterLaplaceBorder_8u16s_C1R_Ctx);
-HEDDLE_LOADED(npp_library, nppiFilterSobelHorizBorder_8u16s_C1R_Ctx);
-HEDDLE_LOADED(npp_library, nppiFilterSobelVertBorder_8u16s_C1R_Ctx);
+HEDDLE_LOADED(npp_library, nppGetLibVersion, nppiFilterLaplaceBorder_8u16s_C1R_Ctx,
+              nppiFilterSobelHorizBorder_8u16s_C1R_Ctx, nppiFilterSobelVertBorder_8u16s_C1R_Ctx);
 
 /// NPP's function for a number of channels.
 /// @throws unsupported  NPP has none for it
