@@ -6,10 +6,6 @@
 #include "benchmarks/support/own_functor.hpp"
 #include <heddle/elementwise.hpp>
 
-#if HEDDLE_HAS_OPENBLAS
-#include <cblas.h>
-#endif
-
 namespace heddle::bench {
 namespace {
 

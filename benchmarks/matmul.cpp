@@ -4,10 +4,6 @@
 #include "benchmarks/support/cublas_lt.hpp"
 #include <heddle/matmul.hpp>
 
-#if HEDDLE_HAS_OPENBLAS
-#include <cblas.h>
-#endif
-
 namespace heddle::bench {
 namespace {
 

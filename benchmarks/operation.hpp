@@ -24,6 +24,10 @@
 #include <utility>
 #include <vector>
 
+#if HEDDLE_HAS_OPENBLAS
+#include <cblas.h>
+#endif
+
 /// The files of operations describe their rows by operands.
 namespace heddle::bench {
 

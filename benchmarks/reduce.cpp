@@ -6,10 +6,6 @@
 
 #include <benchmark/benchmark.h>
 
-#if HEDDLE_HAS_OPENBLAS
-#include <cblas.h>
-#endif
-
 namespace heddle::bench {
 namespace {
 

@@ -1,8 +1,6 @@
 #include "benchmarks/cliffs/case.hpp"
-#include "benchmarks/cliffs/report.hpp"
 #include "benchmarks/cliffs/run.hpp"
 #include "benchmarks/program/commands.hpp"
-#include "benchmarks/program/interrupt.hpp"
 #include "benchmarks/program/json_file.hpp"
 #include "benchmarks/program/progress.hpp"
 #include "benchmarks/program/record.hpp"
