@@ -1,21 +1,10 @@
-#include "benchmarks/operations.hpp"
+#include "benchmarks/operation.hpp"
 #include "benchmarks/support/cublas.hpp"
-#include "benchmarks/support/random.hpp"
-#include "benchmarks/support/rows.hpp"
 #include <heddle/batched_matmul.hpp>
-#include <heddle/buffer.hpp>
 
 #include <cuda_runtime_api.h>
-#include <fmt/format.h>
-#include <heddle_baselines.hpp>
 
 #include <array>
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <type_traits>
-#include <utility>
-#include <vector>
 
 namespace heddle::bench {
 namespace {
@@ -27,7 +16,7 @@ struct batch {
 
 constexpr std::string_view bf16 = "bf16", f32 = "f32", tf32 = "tf32";
 
-/// `type`: of which the elements have the digits.
+/// `type` names the precision of the elements.
 template <class T>
 problem products(const batch& b, std::string_view type) {
     const double elements =
@@ -36,24 +25,21 @@ problem products(const batch& b, std::string_view type) {
     problem result{fmt::format("batched_matmul/{}/{}x{}x{}x{}", type, b.count, b.size, b.size, b.size),
                    2 * bytes, bytes, 2 * elements * static_cast<double>(b.size)};
     result.unit = type == bf16 ? unit::tensor_bf16 : type == tf32 ? unit::tensor_tf32 : unit::tensor_f16;
-    if (type == f32) result.products = 3;  // as for matmul
+    if (type == f32) result.products = 3;  // as in matmul.cpp
     return result;
 }
 
 /// `call` takes the batches a, b and c.
-template <class T, class Call>
+template <class T>
 void row(const batch& of, std::string_view type, std::string_view library, temperature temperature,
-         Call call) {
-    device_row(products<T>(of, type), library, temperature, [of, call] {
-        const std::int64_t elements = of.size * of.size;
-        return [=, a = random_on_device<T>(of.count * elements), b = random_on_device<T>(of.count * elements),
-                c = device_buffer<T>(of.count * elements, stream())]() mutable {
-            const auto batch_of = [&](T* data) {
-                return batch_view<T>{{data, of.size, of.size}, of.count, elements};
-            };
-            call(batch_of(a.data()), batch_of(b.data()), batch_of(c.data()));
-        };
-    });
+         auto call) {
+    const std::int64_t elements = of.size * of.size;
+    const auto as_batch = [of, elements](T* data) {
+        return batch_view<T>{{data, of.size, of.size}, of.count, elements};
+    };
+    const auto factor = random_elements<T>(of.count * elements, as_batch);
+    operand_row(products<T>(of, type), library, temperature, call, factor, factor,
+                result_elements<T>(of.count * elements, as_batch));
 }
 
 template <class T>
@@ -63,14 +49,14 @@ void rows(const batch& of, std::string_view type, temperature temperature) {
     });
 #if HEDDLE_HAS_CUBLAS
     row<T>(of, type, "cublas", temperature, [type](auto a, auto b, auto c) {
-        const float one = 1, zero = 0;
-        const std::int64_t n = c.first.cols;
-        constexpr auto element = std::is_same_v<T, float> ? CUDA_R_32F : CUDA_R_16BF;
-        // Column-major for cuBLAS, hence the transposed product: C' = B' A'.
-        check(cublasGemmStridedBatchedEx_64(
-            cublas_handle(), CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one, b.first.data, element, n, b.stride,
-            a.first.data, element, n, a.stride, &zero, c.first.data, element, n, c.stride, c.count,
-            type == tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT));
+        gemm(vendor_product<T, T>{.a = a.first,
+                                  .b = b.first,
+                                  .c = c.first,
+                                  .batches = c.count,
+                                  .a_stride = a.stride,
+                                  .b_stride = b.stride,
+                                  .c_stride = c.stride,
+                                  .is_tf32 = type == tf32});
     });
 #endif
 }
@@ -79,7 +65,7 @@ struct shape {
     std::int64_t m, n, k;
 };
 
-/// All different, so that each is a group of its own for cuBLAS.
+/// All are different, so that each is a group of its own for cuBLAS.
 constexpr std::array<shape, 16> mixed = {{{256, 512, 2048},
                                           {512, 1024, 768},
                                           {2048, 256, 1024},
@@ -109,8 +95,7 @@ problem mixed_products() {
 }
 
 /// `prepare` takes the operands and returns the call.
-template <class Prepare>
-void mixed_row(std::string_view library, temperature temperature, Prepare prepare) {
+void mixed_row(std::string_view library, temperature temperature, auto prepare) {
     device_row(mixed_products(), library, temperature, [prepare] {
         std::vector<device_buffer<bfloat16>> buffers;
         std::vector<matmul_operands<bfloat16>> operands;
@@ -125,7 +110,7 @@ void mixed_row(std::string_view library, temperature temperature, Prepare prepar
 }
 
 #if HEDDLE_HAS_CUBLAS
-/// A group for each product, column-major, hence the transposed products: C' = B' A'.
+/// Each product is a group. cuBLAS's matrices are column-major, so that it computes C' = B' A'.
 struct cublas_groups {
     std::vector<cublasOperation_t> as_they_lie;
     std::vector<std::int64_t> rows, cols, depth, sizes;
@@ -179,10 +164,9 @@ void register_batched_matmul() {
         rows<float>(of, f32, temperature);
         rows<float>(of, tf32, temperature);
     };
-    for (const batch& of : {batch{64, 256}, {512, 64}, {16, 1024}, {128, 128}})
-        of_each_type(of, temperature::cold);
-    for (const batch& of : {batch{64, 256}, {128, 128}}) of_each_type(of, temperature::hot);
-    for (const auto temperature : {temperature::cold, temperature::hot}) {
+    for (const batch& of : {batch{64, 256}, {512, 64}, {16, 1024}, {128, 128}}) of_each_type(of, cold);
+    for (const batch& of : {batch{64, 256}, {128, 128}}) of_each_type(of, hot);
+    for (const auto temperature : {cold, hot}) {
         mixed_row("heddle", temperature, [](const auto& operands) {
             return [operands] { batched_matmul<bfloat16>(operands, stream()); };
         });

@@ -1,23 +1,12 @@
-// What a call costs the host, beside the same launch written by hand. The operands are small: the device keeps up.
+// The host's time of a call, beside the same launch written by hand. Operands are small, so that the device keeps up.
 
-#include "benchmarks/operations.hpp"
+#include "benchmarks/operation.hpp"
 #include "benchmarks/support/handwritten.hpp"
-#include "benchmarks/support/random.hpp"
-#include "benchmarks/support/rows.hpp"
 #include <heddle/elementwise.hpp>
 #include <heddle/matmul.hpp>
 #include <heddle/reduce.hpp>
 #include <heddle/softmax.hpp>
 #include <heddle/transpose.hpp>
-#include <heddle/workspace.hpp>
-
-#include <fmt/format.h>
-
-#include <cstddef>
-#include <cstdint>
-#include <span>
-#include <string>
-#include <string_view>
 
 namespace heddle::bench {
 namespace {
@@ -38,7 +27,7 @@ matrix_view<float> matrix(device_buffer<float>& buffer) {
     return {buffer.data(), rows, cols};
 }
 
-/// The workspace is the caller's, and there is need of one.
+/// The sum needs a workspace, and the caller gives it.
 void sum_rows() {
     constexpr std::int64_t many = 1 << 15;
     const problem problem{"call/f32/sum-32768"};
@@ -56,8 +45,8 @@ void sum_rows() {
     });
 }
 
-/// A call without a workspace beside the same with one: 20 of them, and then a wait; and one with a wait. `call` takes the
-/// workspace, which is empty for the first.
+/// Adds rows of one call and a wait, and of 20 calls and a wait, both with and without a workspace. `call` takes the
+/// workspace, which may be empty.
 template <class Prepare>
 void scratch_rows(const std::string& name, Prepare prepare) {
     constexpr int many = 20;

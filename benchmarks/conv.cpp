@@ -1,31 +1,12 @@
-#include "benchmarks/layer_rows.hpp"
-#include "benchmarks/operations.hpp"
+#include "benchmarks/operation.hpp"
 #include "benchmarks/support/cudnn_graph.hpp"
 #include "benchmarks/support/networks.hpp"
-#include "benchmarks/support/random.hpp"
-#include "benchmarks/support/rows.hpp"
-#include <heddle/buffer.hpp>
 #include <heddle/conv.hpp>
-#include <heddle/host.hpp>
 #include <heddle/matmul.hpp>
-#include <heddle/workspace.hpp>
-
-#include <fmt/format.h>
-#include <heddle_baselines.hpp>
-
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 /// All rows are relu(conv + bias).
 namespace heddle::bench {
 namespace {
-
-constexpr auto cold = temperature::cold, hot = temperature::hot;
 
 template <class T>
 struct operands {
@@ -48,34 +29,32 @@ conv_epilogue<T> epilogue_of(const operands<T>& o) {
     return {.activation = matmul_activation::relu, .bias = o.bias};
 }
 
-/// `prepare` takes the operands and gives the call.
-template <class T, class Prepare>
+/// `prepare` takes the operands and returns the call.
+template <class T>
 void row(const conv_shape& s, std::string_view type, std::string_view library, temperature temperature,
-         Prepare prepare) {
-    device_row(problem_of(s, type), library, temperature, [s, prepare] {
-        auto input = random_on_device<T>(s.input_size());
-        auto filters = random_on_device<T>(s.filters_size());
-        auto bias = random_on_device<T>(s.filters);
-        device_buffer<T> output(s.output_size(), stream());
-        auto call = prepare(views_of<T>(s, input.data(), filters.data(), bias.data(), output.data()));
-        return [input = std::move(input), filters = std::move(filters), bias = std::move(bias),
-                output = std::move(output), call = std::move(call)]() mutable { call(); };
-    });
+         auto prepare) {
+    prepared_row(
+        problem_of(s, type), library, temperature,
+        [s, prepare](auto... arrays) { return prepare(views_of<T>(s, arrays...)); },
+        random_array<T>(s.input_size()), random_array<T>(s.filters_size()), random_array<T>(s.filters),
+        result_array<T>(s.output_size()));
 }
 
 template <class T>
 void heddle_row(const conv_shape& s, std::string_view type, temperature temperature,
                 conv_algorithm algorithm = conv_algorithm::automatic, std::string_view kernel = {}) {
     const std::string library = kernel.empty() ? implementation(algorithm) : implementation(kernel);
-    const auto precision = type == "tf32" ? precision::tf32 : precision::fp32;
-    row<T>(s, type, library, temperature, [s, algorithm, kernel, precision](const operands<T>& o) {
-        conv_options options{
-            .geometry = s.geometry, .algorithm = algorithm, .precision = precision, .kernel = kernel};
-        const auto scratch = std::make_shared<workspace>(
-            conv_workspace_bytes<T>(o.input, o.filters, o.output, epilogue_of(o), stream(), options),
-            stream());
-        options.workspace = *scratch;
-        return [=] { conv<T>(o.input, o.filters, o.output, epilogue_of(o), stream(), options); };
+    const conv_options options{.geometry = s.geometry,
+                               .algorithm = algorithm,
+                               .precision = type == "tf32" ? precision::tf32 : precision::fp32,
+                               .kernel = kernel};
+    row<T>(s, type, library, temperature, [options](const operands<T>& o) {
+        const std::int64_t bytes =
+            conv_workspace_bytes<T>(o.input, o.filters, o.output, epilogue_of(o), stream(), options);
+        return [o, with = options, memory = workspace(bytes, stream())]() mutable {
+            with.workspace = memory;
+            conv<T>(o.input, o.filters, o.output, epilogue_of(o), stream(), with);
+        };
     });
 }
 
@@ -97,7 +76,7 @@ void pair_of_rows(const conv_shape& s, std::string_view type, temperature temper
     peer_row<T>(s, type, temperature);
 }
 
-/// The same by our matmul: heddle:matmul. Of filters of 1 x 1 it is the product of pixels and filters, as both lie.
+/// heddle's matmul computes the same for filters of 1 x 1: it multiplies the matrices of pixels and of filters.
 template <class T>
 void product_row(const conv_shape& s, std::string_view type, temperature temperature) {
     row<T>(s, type, "heddle:matmul", temperature, [s](const operands<T>& o) {
@@ -120,17 +99,17 @@ void rung_rows(const conv_shape& s, std::string_view type) {
 }
 
 void host_row_of(const conv_shape& s) {
-    host_row(problem_of(s, "f32"), "host", [s] {
-        return [s, input = random_on_host<float>(s.input_size()),
-                filters = random_on_host<float>(s.filters_size()), bias = random_on_host<float>(s.filters),
-                output = std::vector<float>(static_cast<std::size_t>(s.output_size()))]() mutable {
-            const auto o = views_of<float>(s, input.data(), filters.data(), bias.data(), output.data());
+    host_operand_row(
+        problem_of(s, "f32"), "host",
+        [s](auto... arrays) {
+            const auto o = views_of<float>(s, arrays...);
             host::conv<float>(o.input, o.filters, o.output, epilogue_of(o), {.geometry = s.geometry});
-        };
-    });
+        },
+        random_array<float>(s.input_size()), random_array<float>(s.filters_size()),
+        random_array<float>(s.filters), result_array<float>(s.output_size()));
 }
 
-/// A layer of 3 x 3 filters that keeps the extents.
+/// A layer of 3 x 3 filters whose output has the extents of its input.
 conv_shape three_by_three(std::int64_t count, std::int64_t side, std::int64_t channels,
                           std::int64_t groups = 1) {
     return {count, side, side, channels, channels, 3, 3, {.padding = {1, 1, 1, 1}, .groups = groups}};
@@ -145,12 +124,7 @@ std::vector<conv_shape> depthwise_layers(std::int64_t count) {
 }  // namespace
 
 void add_layer_row(const conv_shape& s, std::string_view type, temperature temperature) {
-    if (type == "bf16")
-        heddle_row<bfloat16>(s, type, temperature);
-    else if (type == "f16")
-        heddle_row<half>(s, type, temperature);
-    else
-        heddle_row<float>(s, type, temperature);
+    with_type_named<bfloat16, half, float>(type, [&]<class T>() { heddle_row<T>(s, type, temperature); });
 }
 
 void register_conv() {

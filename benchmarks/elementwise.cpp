@@ -1,73 +1,146 @@
-// Every elementwise operation but add and sigmoid, which are operations of their own.
-
-#include "benchmarks/operations.hpp"
+#include "benchmarks/ladders/ladder.hpp"
+#include "benchmarks/operation.hpp"
 #include "benchmarks/support/cub.hpp"
 #include "benchmarks/support/cublas.hpp"
 #include "benchmarks/support/cudnn.hpp"
 #include "benchmarks/support/own_functor.hpp"
-#include "benchmarks/support/random.hpp"
-#include "benchmarks/support/rows.hpp"
 #include <heddle/elementwise.hpp>
-
-#include <fmt/format.h>
-#include <heddle_baselines.hpp>
-
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <type_traits>
-#include <utility>
-#include <vector>
 
 namespace heddle::bench {
 namespace {
 
 using op = elementwise_operation;
 
-constexpr std::int64_t size = 1 << 28;
+constexpr std::int64_t medium = 1 << 20, large = 1 << 28;
 constexpr float alpha = -1.25f;
 
+/// An empty `shape` stands for the number of elements.
 template <class T>
-problem of(op operation, std::int64_t elements, std::string_view shape) {
+problem of(op operation, std::int64_t elements, std::string_view shape = "") {
     const double bytes = sizeof(T) * static_cast<double>(elements);
-    return {fmt::format("{}/{}/{}", to_string(operation), dtype<T>, shape), input_count(operation) * bytes,
-            bytes};
+    return {fmt::format("{}/{}/{}", to_string(operation), dtype<T>,
+                        shape.empty() ? std::to_string(elements) : std::string(shape)),
+            input_count(operation) * bytes, bytes};
 }
 
-/// `call` takes the inputs, as many as the operation has, and the output.
-template <class T, class Call>
-void row(op operation, std::string_view library, Call call) {
-    device_row(of<T>(operation, size, std::to_string(size)), library, temperature::cold, [=] {
-        std::vector<device_buffer<T>> in;
-        while (std::ssize(in) < input_count(operation)) in.push_back(random_on_device<T>(size));
-        return
-            [call, in = std::move(in), out = device_buffer<T>(size, stream())]() mutable { call(in, out); };
-    });
+/// `call` takes x and y.
+template <class T>
+void unary_row(op operation, std::string_view library, auto call, std::int64_t size = large,
+               temperature temperature = cold) {
+    operand_row(of<T>(operation, size), library, temperature, call, random_vector<T>(size),
+                result_vector<T>(size));
 }
 
-template <class T, class Function>
-void unary(op operation, Function function) {
-    row<T>(operation, "heddle", [function](auto& in, auto& out) { function(in[0], out, stream()); });
+template <class T>
+void unary(op operation, auto function) {
+    unary_row<T>(operation, "heddle", [function](auto x, auto y) { function(x, y, stream()); });
 }
 
 template <class T>
 void cub_row(op operation) {
-    row<T>(operation, "cub", [operation](auto& in, auto& out) {
-        cub_elementwise<T>(operation, {in[0].data()}, out.data(), size);
-    });
+    unary_row<T>(operation, "cub",
+                 [operation](auto x, auto y) { cub_elementwise<T>(operation, {x.data}, y.data, x.size); });
 }
 
 #if HEDDLE_HAS_CUDNN
 template <class T>
-void cudnn_row(op operation, cudnnActivationMode_t mode) {
-    device_row(of<T>(operation, size, std::to_string(size)), "cudnn", temperature::cold, [mode] {
-        return [x = random_on_device<T>(size), y = device_buffer<T>(size, stream()),
-                activation = cudnn_elementwise<T>(mode, size)]() mutable { activation(x.data(), y.data()); };
-    });
+void cudnn_row(op operation, cudnnActivationMode_t mode, std::int64_t size = large,
+               temperature temperature = cold) {
+    prepared_row(
+        of<T>(operation, size), "cudnn", temperature,
+        [mode](auto x, auto y) {
+            return [x, y, activation = cudnn_elementwise<T>(mode, x.size)] { activation(x.data, y.data); };
+        },
+        random_vector<T>(size), result_vector<T>(size));
 }
 #endif
 
-/// The activations that there are peers of.
+// add and sigmoid have rows of each rung.
+
+/// `comparison` adds the rows of a type, a size and a temperature beside the peers'. `rung` adds the row of a rung.
+void rows_of_ladder(std::initializer_list<int> exponents, auto comparison, auto rung) {
+    for (const int exponent : exponents)
+        comparison.template operator()<float>(std::int64_t{1} << exponent, cold);
+    for (const int exponent : {20, 22})
+        comparison.template operator()<float>(std::int64_t{1} << exponent, hot);
+    comparison.template operator()<double>(large, cold);
+    comparison.template operator()<half>(large, cold);
+    comparison.template operator()<bfloat16>(large, cold);
+    for (const std::int64_t size : {medium, large})
+        for (const auto algorithm : elementwise_algorithms()) rung(size, algorithm);
+}
+
+template <class T>
+void add_row(std::int64_t size, temperature temperature,
+             elementwise_algorithm algorithm = elementwise_algorithm::automatic) {
+    operand_row(
+        of<T>(op::add, size), implementation(algorithm), temperature,
+        [algorithm](auto x, auto y, auto z) { add<T>(x, y, z, stream(), {.algorithm = algorithm}); },
+        random_vector<T>(size), random_vector<T>(size), result_vector<T>(size));
+}
+
+/// cuBLAS computes y += x, which moves as many bytes.
+template <class T>
+void add_beside_peers(std::int64_t size, temperature temperature) {
+    const auto x = random_vector<T>(size), y = x;
+    add_row<T>(size, temperature);
+    operand_row(
+        of<T>(op::add, size), "cub", temperature,
+        [](auto from, auto with, auto to) {
+            cub_elementwise<T>(op::add, {from.data, with.data}, to.data, from.size);
+        },
+        x, y, result_vector<T>(size));
+#if HEDDLE_HAS_CUBLAS
+    if constexpr (std::is_same_v<T, float>) {
+        problem in_place = of<T>(op::add, size);
+        in_place.footprint = in_place.bytes_read;
+        operand_row(
+            in_place, "cublas", temperature,
+            [](auto from, auto to) {
+                const float one = 1;
+                check(cublasSaxpy_64(cublas_handle(), from.size, &one, from.data, 1, to.data, 1));
+            },
+            x, y);
+    }
+#endif
+}
+
+void add_on_host(std::int64_t size) {
+    const auto x = random_vector<float>(size), y = x;
+    host_operand_row(
+        of<float>(op::add, size), "host", [](auto... views) { host::add<float>(views...); }, x, y,
+        result_vector<float>(size));
+#if HEDDLE_HAS_OPENBLAS
+    host_operand_row(
+        of<float>(op::add, size), "openblas",
+        [](auto from, auto to) { cblas_saxpy(static_cast<blasint>(from.size), 1, from.data, 1, to.data, 1); },
+        x, y);
+#endif
+}
+
+template <class T>
+void sigmoid_row(std::int64_t size, temperature temperature,
+                 elementwise_algorithm algorithm = elementwise_algorithm::automatic) {
+    unary_row<T>(
+        op::sigmoid, implementation(algorithm),
+        [algorithm](auto x, auto y) { sigmoid<T>(x, y, stream(), {.algorithm = algorithm}); }, size,
+        temperature);
+}
+
+template <class T>
+void sigmoid_beside_peers(std::int64_t size, temperature temperature) {
+    sigmoid_row<T>(size, temperature);
+    unary_row<T>(
+        op::sigmoid, "cub", [](auto x, auto y) { cub_sigmoid(x.data, y.data, x.size); }, size, temperature);
+#if HEDDLE_HAS_CUDNN
+    if constexpr (std::is_same_v<T, float> || std::is_same_v<T, half>)
+        cudnn_row<T>(op::sigmoid, CUDNN_ACTIVATION_SIGMOID, size, temperature);
+#endif
+}
+
+// The other operations.
+
+/// Activations that have peers.
 template <class T>
 void activations() {
     unary<T>(op::relu, relu<T>);
@@ -77,94 +150,122 @@ void activations() {
     cudnn_row<T>(op::tanh, CUDNN_ACTIVATION_TANH);
 #endif
     unary<T>(op::gelu, gelu<T>);
-    row<T>(op::gelu, "heddle:transform", [](auto& in, auto& out) { own_gelu<T>(in[0], out); });
+    unary_row<T>(op::gelu, "heddle:transform", [](auto x, auto y) { own_gelu<T>(x, y); });
     cub_row<T>(op::gelu);
     unary<T>(op::silu, silu<T>);
     cub_row<T>(op::silu);
 }
 
 void arithmetic() {
-    row<float>(op::subtract, "heddle",
-               [](auto& in, auto& out) { subtract<float>(in[0], in[1], out, stream()); });
-    row<float>(op::multiply, "heddle",
-               [](auto& in, auto& out) { multiply<float>(in[0], in[1], out, stream()); });
-    row<float>(op::scale, "heddle", [](auto& in, auto& out) { scale<float>(alpha, in[0], out, stream()); });
-    row<float>(op::fused_multiply_add, "heddle",
-               [](auto& in, auto& out) { fused_multiply_add<float>(in[0], in[1], in[2], out, stream()); });
-    row<float>(op::clamp, "heddle",
-               [](auto& in, auto& out) { clamp<float>(in[0], -0.5f, 0.5f, out, stream()); });
-    row<float>(op::axpy, "heddle", [](auto& in, auto&) { axpy<float>(alpha, in[0], in[1], stream()); });
+    const auto x = random_vector<float>(large), y = x, z = x;
+    const auto result = result_vector<float>(large);
+    const auto row = [](op operation, auto call, auto... operands) {
+        operand_row(of<float>(operation, large), "heddle", cold, call, operands...);
+    };
+    row(
+        op::subtract, [](auto... all) { subtract<float>(all..., stream()); }, x, y, result);
+    row(
+        op::multiply, [](auto... all) { multiply<float>(all..., stream()); }, x, y, result);
+    row(
+        op::scale, [](auto... all) { scale<float>(alpha, all..., stream()); }, x, result);
+    row(
+        op::fused_multiply_add, [](auto... all) { fused_multiply_add<float>(all..., stream()); }, x, y, z,
+        result);
+    row(
+        op::clamp, [](auto in, auto out) { clamp<float>(in, -0.5f, 0.5f, out, stream()); }, x, result);
+    row(
+        op::axpy, [](auto... all) { axpy<float>(alpha, all..., stream()); }, x, y);
 #if HEDDLE_HAS_CUBLAS
-    row<float>(op::axpy, "cublas", [](auto& in, auto&) {
-        check(cublasSaxpy_64(cublas_handle(), size, &alpha, in[0].data(), 1, in[1].data(), 1));
-    });
+    operand_row(
+        of<float>(op::axpy, large), "cublas", cold,
+        [](auto from, auto to) {
+            check(cublasSaxpy_64(cublas_handle(), from.size, &alpha, from.data, 1, to.data, 1));
+        },
+        x, y);
 #endif
 }
 
-/// relu where the operands do not lie at their best.
+/// relu in place, at unaligned addresses, and with a gap after each row.
 void layouts() {
-    device_row(of<float>(op::relu, size, fmt::format("{}-in-place", size)), "heddle", temperature::cold,
-               [] { return [x = random_on_device<float>(size)]() mutable { relu<float>(x, x, stream()); }; });
+    const auto add = [](std::int64_t elements, std::string_view shape, auto call, auto... operands) {
+        operand_row(of<float>(op::relu, elements, shape), "heddle", cold, call, operands...);
+    };
+    add(
+        large, fmt::format("{}-in-place", large), [](auto x) { relu<float>(x, x, stream()); },
+        random_vector<float>(large));
 
     constexpr std::int64_t offset = 1;
-    device_row(of<float>(op::relu, size - offset, fmt::format("{}-offset{}", size - offset, offset)),
-               "heddle", temperature::cold, [] {
-                   return [x = random_on_device<float>(size),
-                           y = device_buffer<float>(size, stream())]() mutable {
-                       relu<float>(vector_view<const float>{x.data() + offset, size - offset},
-                                   vector_view<float>{y.data() + offset, size - offset}, stream());
-                   };
-               });
+    const auto beyond = [](float* data) { return vector_view<float>{data + offset, large - offset}; };
+    add(
+        large - offset, fmt::format("{}-offset{}", large - offset, offset),
+        [](auto x, auto y) { relu<float>(x, y, stream()); }, random_elements<float>(large, beyond),
+        result_elements<float>(large, beyond));
 
     constexpr std::int64_t rows = 1 << 14, cols = 1 << 14, stride = cols + 32;
-    device_row(of<float>(op::relu, rows * cols, fmt::format("{}x{}-stride{}", rows, cols, stride)), "heddle",
-               temperature::cold, [] {
-                   return [x = random_on_device<float>(rows * stride),
-                           y = device_buffer<float>(rows * stride, stream())]() mutable {
-                       relu<float>(matrix_view<const float>{x.data(), rows, cols, stride},
-                                   matrix_view<float>{y.data(), rows, cols, stride}, stream());
-                   };
-               });
+    const auto apart = [](float* data) { return matrix_view<float>{data, rows, cols, stride}; };
+    add(
+        rows * cols, fmt::format("{}x{}-stride{}", rows, cols, stride),
+        [](auto x, auto y) { relu<float>(x, y, stream()); }, random_elements<float>(rows * stride, apart),
+        result_elements<float>(rows * stride, apart));
 }
 
-/// A row added to each row of a matrix, and each row multiplied by an element of a column. Almost all bytes are the matrices'.
+/// Adds a vector to each row of a matrix, and multiplies each row by an element of a vector. Most bytes are the matrices'.
 void broadcasts() {
     static constexpr std::int64_t rows = 1 << 13, cols = 1 << 13;
-    const auto of_vector = [](op operation, std::int64_t elements, const char* shape) {
+    const auto row = [](op operation, std::string_view library, std::int64_t elements, const char* shape,
+                        auto call) {
         constexpr double matrix = sizeof(float) * static_cast<double>(rows * cols);
-        return problem{fmt::format("{}/{}/{}x{}-{}", to_string(operation), dtype<float>, rows, cols, shape),
-                       matrix + sizeof(float) * static_cast<double>(elements), matrix};
+        const problem problem{
+            fmt::format("{}/{}/{}x{}-{}", to_string(operation), dtype<float>, rows, cols, shape),
+            matrix + sizeof(float) * static_cast<double>(elements), matrix};
+        operand_row(problem, library, cold, call, random_matrix<float>(rows, cols),
+                    random_vector<float>(elements), result_matrix<float>(rows, cols));
     };
-    const auto inputs = [](std::int64_t elements) {
-        return std::pair{random_on_device<float>(rows * cols), random_on_device<float>(elements)};
-    };
-    device_row(of_vector(op::add, cols, "row"), "heddle", temperature::cold, [=] {
-        return [in = inputs(cols), out = device_buffer<float>(rows * cols, stream())]() mutable {
-            const auto& [x, row] = in;
-            add<float>({x.data(), rows, cols}, as_rows(vector_view{row.data(), cols}, rows),
-                       {out.data(), rows, cols}, stream());
-        };
+    row(op::add, "heddle", cols, "row", [](auto x, auto bias, auto y) {
+        add<float>(x, as_rows(vector_view<const float>(bias), rows), y, stream());
     });
-    device_row(of_vector(op::multiply, rows, "column"), "heddle", temperature::cold, [=] {
-        return [in = inputs(rows), out = device_buffer<float>(rows * cols, stream())]() mutable {
-            const auto& [x, column] = in;
-            multiply<float>({x.data(), rows, cols}, as_columns(vector_view{column.data(), rows}, cols),
-                            {out.data(), rows, cols}, stream());
-        };
+    row(op::multiply, "heddle", rows, "column", [](auto x, auto column, auto y) {
+        multiply<float>(x, as_columns(vector_view<const float>(column), cols), y, stream());
     });
 #if HEDDLE_HAS_CUBLAS
-    // Its matrices are column-major: our rows are its columns, which a diagonal matrix on the right scales.
-    device_row(of_vector(op::multiply, rows, "column"), "cublas", temperature::cold, [=] {
-        return [in = inputs(rows), out = device_buffer<float>(rows * cols, stream())]() mutable {
-            const auto& [x, column] = in;
-            check(cublasSdgmm_64(cublas_handle(), CUBLAS_SIDE_RIGHT, cols, rows, x.data(), cols,
-                                 column.data(), 1, out.data(), cols));
-        };
+    // cuBLAS's matrices are column-major. Our rows are its columns, which a diagonal matrix on the right scales.
+    row(op::multiply, "cublas", rows, "column", [](auto x, auto column, auto y) {
+        check(cublasSdgmm_64(cublas_handle(), CUBLAS_SIDE_RIGHT, cols, rows, x.data, cols, column.data, 1,
+                             y.data, cols));
     });
 #endif
 }
 
 }  // namespace
+
+void register_add() {
+    rows_of_ladder(
+        {10, 12, 16, 20, 24, 28},
+        []<class T>(std::int64_t size, temperature temperature) { add_beside_peers<T>(size, temperature); },
+        [](std::int64_t size, elementwise_algorithm algorithm) { add_row<float>(size, cold, algorithm); });
+    add_on_host(medium);
+}
+
+void register_sigmoid() {
+    rows_of_ladder(
+        {10, 14, 20, 24, 28},
+        []<class T>(std::int64_t size, temperature temperature) {
+            sigmoid_beside_peers<T>(size, temperature);
+        },
+        [](std::int64_t size, elementwise_algorithm algorithm) {
+            sigmoid_row<float>(size, cold, algorithm);
+        });
+    host_operand_row(
+        of<float>(op::sigmoid, medium), "host", [](auto x, auto y) { host::sigmoid<float>(x, y); },
+        random_vector<float>(medium), result_vector<float>(medium));
+}
+
+void add_sigmoid_rows(std::string_view type, const extents& shape) {
+    with_type_named<double, half, bfloat16, float>(type, [size = shape[0]]<class T>() {
+        for (const auto algorithm : elementwise_algorithms()) sigmoid_row<T>(size, cold, algorithm);
+        sigmoid_beside_peers<T>(size, cold);
+    });
+}
 
 void register_elementwise() {
     activations<float>();

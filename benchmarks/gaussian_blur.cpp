@@ -1,30 +1,14 @@
 #include "benchmarks/ladders/ladder.hpp"
-#include "benchmarks/operations.hpp"
+#include "benchmarks/operation.hpp"
 #include "benchmarks/support/cudnn.hpp"
 #include "benchmarks/support/npp.hpp"
-#include "benchmarks/support/random.hpp"
-#include "benchmarks/support/rows.hpp"
 #include <heddle/copy.hpp>
-#include <heddle/device.hpp>
 #include <heddle/gaussian_blur.hpp>
-#include <heddle/host.hpp>
 #include <heddle/image.hpp>
-#include <heddle/view.hpp>
-#include <heddle/workspace.hpp>
 
-#include <fmt/format.h>
-#include <heddle_baselines.hpp>
-
-#include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <map>
 #include <optional>
-#include <string>
-#include <string_view>
-#include <type_traits>
-#include <utility>
-#include <vector>
 
 #if HEDDLE_HAS_OPENCV
 #include <opencv2/imgproc.hpp>
@@ -44,7 +28,7 @@ struct shape {
     [[nodiscard]] std::int64_t image_elements() const { return width * height * channels; }
     [[nodiscard]] std::int64_t elements() const { return images * image_elements(); }
     [[nodiscard]] std::int64_t taps() const { return 2 * radius + 1; }
-    /// Whether the window follows from sigma: the cases of large ones.
+    /// Whether the window follows from sigma, as in the cases of large windows.
     [[nodiscard]] bool is_by_sigma() const { return radius == gaussian_radius(sigma); }
 };
 
@@ -59,7 +43,7 @@ std::string text(const shape& s) {
     return fmt::format("{}{}x{}-{}", images, s.width, s.height, window);
 }
 
-/// No arithmetic limits it: tensor cores can do it, and large windows do with fewer operations.
+/// Arithmetic is no limit: tensor cores can do it, and large windows need fewer operations.
 template <class T>
 problem blur(const shape& s) {
     const double bytes = sizeof(T) * static_cast<double>(s.elements());
@@ -71,18 +55,18 @@ image_batch_view<T> images(T* data, const shape& s) {
     return {{data, s.width, s.height, s.channels}, s.images, s.image_elements()};
 }
 
-/// How many sources and destinations calls back to back go around over: of images that fit into L2, so many
-/// that none of them is still there when its turn comes.
+/// The number of sources and destinations that hot calls take in turn. There are so many that an image has left L2 when its
+/// turn comes again.
 template <class T>
 std::int64_t buffers(const shape& s, temperature temperature) {
-    if (temperature == temperature::cold) return 1;
+    if (temperature == cold) return 1;
     const double enough = 2 * static_cast<double>(traits_of(current_device()).l2_bytes);
     return static_cast<std::int64_t>(std::ceil(enough / blur<T>(s).bytes()));
 }
 
 /// `prepare` returns the call, which takes the sources and the destinations.
-template <class T, class Prepare>
-void row(const shape& s, std::string_view library, temperature temperature, Prepare prepare) {
+template <class T>
+void row(const shape& s, std::string_view library, temperature temperature, auto prepare) {
     device_row(blur<T>(s), library, temperature, [s, temperature, prepare] {
         const std::int64_t count = buffers<T>(s, temperature);
         return [s, count, call = prepare(), source = random_on_device<T>(count * s.elements()),
@@ -112,80 +96,31 @@ void heddle_row(const shape& s, std::string_view name, temperature temperature,
     });
 }
 
-/// The same bytes, as they are: what there is to reach.
-template <class T>
-void copy_row(const shape& s, temperature temperature) {
-    row<T>(s, "copy", temperature, [s] {
-        return [size = s.elements()](auto source, auto destination) {
-            copy(vector_view<const T>{source.first.data, size}, vector_view<T>{destination.first.data, size},
-                 stream());
-        };
-    });
-}
+#if HEDDLE_HAS_NPP
 
-/// `call` takes a source and a destination at a time, of those calls that know no batch.
-template <class T, class Call>
-void each_image(image_batch_view<const T> sources, image_batch_view<T> destinations, Call call) {
+/// Calls NPP's `function` for each image, as NPP has no batches. `window` are the arguments between sizes and border.
+template <class T>
+void each_by_npp(auto function, image_batch_view<const T> sources, image_batch_view<T> destinations,
+                 auto... window) {
     for (std::int64_t i = 0; i < sources.count; ++i) {
         image_view<const T> source = sources.first;
         image_view<T> destination = destinations.first;
         source.data += i * sources.stride;
         destination.data += i * destinations.stride;
-        call(source, destination);
+        check(function(source.data, npp_step(source), npp_size(source), {0, 0}, destination.data,
+                       npp_step(destination), npp_size(destination), window..., NPP_BORDER_REPLICATE,
+                       npp_context()));
     }
 }
 
-#if HEDDLE_HAS_NPP
-
-/// NPP's function for T and a number of channels.
-template <class T, class Function>
-Function* of_channels(std::int64_t channels, const loaded_function<Function>& one,
-                      const loaded_function<Function>& three, const loaded_function<Function>& four) {
-    return channels == 1 ? one : channels == 3 ? three : four;
-}
-
-template <class T>
-auto npp_mask_function(std::int64_t channels) {
-    if constexpr (std::is_same_v<T, float>)
-        return of_channels<T>(channels, nppiFilterGaussBorder_32f_C1R_Ctx, nppiFilterGaussBorder_32f_C3R_Ctx,
-                              nppiFilterGaussBorder_32f_C4R_Ctx);
-    else if constexpr (std::is_same_v<T, std::uint16_t>)
-        return of_channels<T>(channels, nppiFilterGaussBorder_16u_C1R_Ctx, nppiFilterGaussBorder_16u_C3R_Ctx,
-                              nppiFilterGaussBorder_16u_C4R_Ctx);
-    else
-        return of_channels<T>(channels, nppiFilterGaussBorder_8u_C1R_Ctx, nppiFilterGaussBorder_8u_C3R_Ctx,
-                              nppiFilterGaussBorder_8u_C4R_Ctx);
-}
-
-template <class T>
-auto npp_advanced_function(std::int64_t channels) {
-    if constexpr (std::is_same_v<T, float>)
-        return of_channels<T>(channels, nppiFilterGaussAdvancedBorder_32f_C1R_Ctx,
-                              nppiFilterGaussAdvancedBorder_32f_C3R_Ctx,
-                              nppiFilterGaussAdvancedBorder_32f_C4R_Ctx);
-    else if constexpr (std::is_same_v<T, std::uint16_t>)
-        return of_channels<T>(channels, nppiFilterGaussAdvancedBorder_16u_C1R_Ctx,
-                              nppiFilterGaussAdvancedBorder_16u_C3R_Ctx,
-                              nppiFilterGaussAdvancedBorder_16u_C4R_Ctx);
-    else
-        return of_channels<T>(channels, nppiFilterGaussAdvancedBorder_8u_C1R_Ctx,
-                              nppiFilterGaussAdvancedBorder_8u_C3R_Ctx,
-                              nppiFilterGaussAdvancedBorder_8u_C4R_Ctx);
-}
-
-/// NPP has a few masks built in, with sigmas of its own: these are those that the cases here need.
+/// NPP has a few built-in masks, with sigmas of its own. The cases here need these.
 std::optional<NppiMaskSize> npp_mask(std::int64_t radius) {
-    switch (radius) {
-        case 2:
-            return NPP_MASK_SIZE_5_X_5;
-        case 5:
-            return NPP_MASK_SIZE_11_X_11;
-        default:
-            return std::nullopt;
-    }
+    if (radius == 2) return NPP_MASK_SIZE_5_X_5;
+    if (radius == 5) return NPP_MASK_SIZE_11_X_11;
+    return std::nullopt;
 }
 
-/// Its other call takes windows of any size, but 0.3 s for one of radius 80.
+/// NPP's other call takes windows of any size, but takes long for large ones.
 constexpr std::int64_t npp_most_radius = 40;
 
 device_buffer<float> gaussian_taps(const shape& s) {
@@ -200,33 +135,6 @@ device_buffer<float> gaussian_taps(const shape& s) {
     device_buffer<float> on_device(s.taps(), stream());
     copy_and_wait(taps, on_device, stream());
     return on_device;
-}
-
-template <class T>
-void npp_mask_row(const shape& s, NppiMaskSize mask, temperature temperature) {
-    row<T>(s, "npp:mask", temperature, [s, mask] {
-        return [mask, function = npp_mask_function<T>(s.channels)](auto sources, auto destinations) {
-            each_image(sources, destinations, [&](auto source, auto destination) {
-                check(function(source.data, npp_step(source), npp_size(source), {0, 0}, destination.data,
-                               npp_step(destination), npp_size(destination), mask, NPP_BORDER_REPLICATE,
-                               npp_context()));
-            });
-        };
-    });
-}
-
-template <class T>
-void npp_advanced_row(const shape& s, temperature temperature) {
-    row<T>(s, "npp", temperature, [s] {
-        return [taps = gaussian_taps(s), function = npp_advanced_function<T>(s.channels)](auto sources,
-                                                                                          auto destinations) {
-            each_image(sources, destinations, [&](auto source, auto destination) {
-                check(function(source.data, npp_step(source), npp_size(source), {0, 0}, destination.data,
-                               npp_step(destination), npp_size(destination), static_cast<int>(taps.size()),
-                               taps.data(), NPP_BORDER_REPLICATE, npp_context()));
-            });
-        };
-    });
 }
 
 #endif
@@ -252,7 +160,7 @@ convolution blur_convolution(const shape& s) {
     return c;
 }
 
-/// The fastest that cuDNN finds by trying; found once.
+/// The fastest algorithm that cuDNN finds by trying. It is looked for once.
 const cudnnConvolutionFwdAlgoPerf_t& best_algorithm(const shape& s, const convolution& c) {
     static std::map<std::int64_t, cudnnConvolutionFwdAlgoPerf_t> best;
     if (const auto found = best.find(s.radius); found != best.end()) return found->second;
@@ -264,7 +172,7 @@ const cudnnConvolutionFwdAlgoPerf_t& best_algorithm(const shape& s, const convol
     return best.emplace(s.radius, performance).first->second;
 }
 
-/// The 2-D window, with zeros outside of the image: what cuDNN can do.
+/// cuDNN convolves with the 2-D window, and takes zeros outside of the image.
 void cudnn_row(const shape& s, temperature temperature) {
     row<float>(s, "cudnn", temperature, [s] {
         convolution c = blur_convolution(s);
@@ -273,8 +181,7 @@ void cudnn_row(const shape& s, temperature temperature) {
             [algorithm = best.algo, c = std::move(c), window = random_on_device<float>(s.taps() * s.taps()),
              scratch = device_buffer<std::byte>(static_cast<std::int64_t>(best.memory), stream())](
                 auto source, auto destination) mutable {
-                const float alpha = 1;
-                const float beta = 0;
+                const float alpha = 1, beta = 0;
                 check(cudnnConvolutionForward(cudnn_handle(), &alpha, c.image, source.first.data, c.filter,
                                               window.data(), c.descriptor, algorithm, scratch.data(),
                                               scratch.size(), &beta, c.image, destination.first.data));
@@ -287,19 +194,36 @@ void cudnn_row(const shape& s, temperature temperature) {
 template <class T>
 void npp_rows([[maybe_unused]] const shape& s, [[maybe_unused]] temperature temperature) {
 #if HEDDLE_HAS_NPP
-    if (const auto mask = npp_mask(s.radius)) npp_mask_row<T>(s, *mask, temperature);
-    if (s.radius <= npp_most_radius) npp_advanced_row<T>(s, temperature);
+    if (const auto mask = npp_mask(s.radius))
+        row<T>(s, "npp:mask", temperature, [s, mask = *mask] {
+            return [mask, function = npp_mask_function<T>(s.channels)](auto sources, auto destinations) {
+                each_by_npp<T>(function, sources, destinations, mask);
+            };
+        });
+    if (s.radius <= npp_most_radius)
+        row<T>(s, "npp", temperature, [s] {
+            return [taps = gaussian_taps(s), function = npp_gauss_function<T>(s.channels)](
+                       auto sources, auto destinations) {
+                each_by_npp<T>(function, sources, destinations, static_cast<int>(taps.size()), taps.data());
+            };
+        });
 #endif
 }
 
 template <class T>
-void comparison(const shape& s, temperature temperature = temperature::cold) {
+void comparison(const shape& s, temperature temperature = cold) {
     heddle_row<T>(s, "heddle", temperature, {});
     if (s.is_by_sigma()) heddle_row<T>(s, "heddle:exact", temperature, {.exact = true});
-    copy_row<T>(s, temperature);
-    if constexpr (!std::is_same_v<T, half>) npp_rows<T>(s, temperature);  // NPP blurs no half
+    // A copy of the same bytes is as fast as a blur can be.
+    row<T>(s, "copy", temperature, [s] {
+        return [size = s.elements()](auto source, auto destination) {
+            copy(vector_view<const T>{source.first.data, size}, vector_view<T>{destination.first.data, size},
+                 stream());
+        };
+    });
+    if constexpr (!std::is_same_v<T, half>) npp_rows<T>(s, temperature);  // NPP cannot blur half
 #if HEDDLE_HAS_CUDNN
-    constexpr std::int64_t most_radius = 5;  // of 15 cuDNN tries algorithms for more than 30 s
+    constexpr std::int64_t most_radius = 5;  // for larger windows cuDNN tries algorithms for long
     if (std::is_same_v<T, float> && s.channels == 1 && s.radius <= most_radius) cudnn_row(s, temperature);
 #endif
 }
@@ -309,25 +233,20 @@ void rungs(const shape& s) {
     constexpr std::int64_t most_radius_of_naive = 15;
     for (const auto algorithm : gaussian_blur_algorithms()) {
         if (algorithm == gaussian_blur_algorithm::naive && s.radius > most_radius_of_naive) continue;
-        heddle_row<T>(s, implementation(algorithm), temperature::cold, {.algorithm = algorithm});
+        heddle_row<T>(s, implementation(algorithm), cold, {.algorithm = algorithm});
         for (const std::string_view way : ways_of(gaussian_blur_kernels(algorithm)))
-            heddle_row<T>(s, implementation(way), temperature::cold, {.algorithm = algorithm, .kernel = way});
+            heddle_row<T>(s, implementation(way), cold, {.algorithm = algorithm, .kernel = way});
     }
 }
 
-/// `call` takes pointers to the source and the destination.
-template <class T, class Call>
-void on_host(const shape& s, std::string_view library, Call call) {
-    host_row(blur<T>(s), library, [s, call] {
-        return [call, source = random_on_host<T>(s.elements()),
-                destination = std::vector<T>(static_cast<std::size_t>(s.elements()))]() mutable {
-            call(source.data(), destination.data());
-        };
-    });
+/// `call` takes the addresses of the source and the destination.
+template <class T>
+void on_host(const shape& s, std::string_view library, auto call) {
+    host_operand_row(blur<T>(s), library, call, random_array<T>(s.elements()), result_array<T>(s.elements()));
 }
 
 template <class T>
-void host(const shape& s) {
+void host_rows(const shape& s) {
     on_host<T>(s, "host", [s](const T* source, T* destination) {
         host::gaussian_blur<T>(images(source, s).first, images(destination, s).first, s.sigma,
                                {.radius = s.radius});
@@ -351,7 +270,7 @@ void register_gaussian_blur() {
         comparison<float>({4096, 4096, 1, radius});
         comparison<std::uint8_t>({4096, 4096, 1, radius});
     }
-    comparison<std::uint8_t>({4096, 4096, 1, 5}, temperature::hot);
+    comparison<std::uint8_t>({4096, 4096, 1, 5}, hot);
     comparison<std::uint8_t>({1920, 1080, 1, 2});
     comparison<std::uint8_t>({3840, 2160, 3, 2});
     comparison<std::uint8_t>({3840, 2160, 4, 5});
@@ -368,8 +287,8 @@ void register_gaussian_blur() {
     }
     rungs<float>(by_sigma(4096, 4096, 1, 50));
 
-    host<std::uint8_t>({1920, 1080, 1, 2});
-    host<float>({4096, 4096, 1, 5});
+    host_rows<std::uint8_t>({1920, 1080, 1, 2});
+    host_rows<float>({4096, 4096, 1, 5});
 }
 
 void add_gaussian_blur_rows(std::string_view type, const extents& shape) {
@@ -378,9 +297,9 @@ void add_gaussian_blur_rows(std::string_view type, const extents& shape) {
         for (const auto algorithm : gaussian_blur_algorithms()) {
             for (const std::string_view kernel : gaussian_blur_kernels(algorithm))
                 if (kernel != to_string(algorithm))
-                    heddle_row<T>(s, implementation(kernel), temperature::cold,
+                    heddle_row<T>(s, implementation(kernel), cold,
                                   {.algorithm = algorithm, .kernel = kernel});
-            heddle_row<T>(s, implementation(algorithm), temperature::cold, {.algorithm = algorithm});
+            heddle_row<T>(s, implementation(algorithm), cold, {.algorithm = algorithm});
         }
         comparison<T>(s);
     };

@@ -1,21 +1,6 @@
-#include "benchmarks/operations.hpp"
+#include "benchmarks/operation.hpp"
 #include "benchmarks/support/npp.hpp"
-#include "benchmarks/support/random.hpp"
-#include "benchmarks/support/rows.hpp"
-#include <heddle/buffer.hpp>
-#include <heddle/device.hpp>
-#include <heddle/host.hpp>
 #include <heddle/image_filter.hpp>
-#include <heddle/workspace.hpp>
-
-#include <fmt/format.h>
-#include <heddle_baselines.hpp>
-
-#include <cstdint>
-#include <string_view>
-#include <type_traits>
-#include <utility>
-#include <vector>
 
 namespace heddle::bench {
 namespace {
@@ -26,6 +11,11 @@ struct shape {
     std::int64_t channels = 1;
 
     [[nodiscard]] std::int64_t elements() const { return width * height * channels; }
+    /// Makes the view of an image.
+    template <class T>
+    [[nodiscard]] auto as_image() const {
+        return [s = *this](T* data) { return image_view<T>{data, s.width, s.height, s.channels}; };
+    }
 };
 
 template <class From, class To>
@@ -35,82 +25,58 @@ problem work(std::string_view filter, const shape& s, std::string_view window = 
             sizeof(From) * elements, sizeof(To) * elements};
 }
 
-template <class T>
-image_view<T> image(T* data, const shape& s) {
-    return {data, s.width, s.height, s.channels};
+/// `prepare` takes the source and the destination, and returns the call.
+template <class From, class To>
+void row(const problem& problem, const shape& s, std::string_view library, auto prepare) {
+    prepared_row(problem, library, cold, prepare,
+                 random_elements<From>(s.elements(), s.as_image<const From>()),
+                 result_elements<To>(s.elements(), s.as_image<To>()));
 }
 
-/// `prepare` returns the call, which takes the source and the destination.
-template <class From, class To, class Prepare>
-void row(const problem& problem, const shape& s, std::string_view library, Prepare prepare) {
-    device_row(problem, library, temperature::cold, [s, prepare] {
-        return [s, call = prepare(), source = random_on_device<From>(s.elements()),
-                destination = device_buffer<To>(s.elements(), stream())]() mutable {
-            call(image<const From>(source.data(), s), image(destination.data(), s));
-        };
-    });
+/// `call` takes the source and the destination.
+template <class From, class To>
+void on_host(const problem& problem, const shape& s, auto call) {
+    host_operand_row(problem, "host", call, random_elements<From>(s.elements(), s.as_image<const From>()),
+                     result_elements<To>(s.elements(), s.as_image<To>()));
 }
 
-template <class From, class To, class Call>
-void on_host(const problem& problem, const shape& s, Call call) {
-    host_row(problem, "host", [s, call] {
-        return [s, call, source = random_on_host<From>(s.elements()),
-                destination = std::vector<To>(static_cast<std::size_t>(s.elements()))]() mutable {
-            call(image<const From>(source.data(), s), image(destination.data(), s));
-        };
-    });
-}
-
-/// The names of sobel's and laplacian's rows, and the calls.
+/// The rows of sobel and laplacian.
 enum class stencil { sobel_x, sobel_y, sobel_magnitude, laplacian };
+constexpr stencil all_stencils[] = {stencil::sobel_x, stencil::sobel_y, stencil::sobel_magnitude,
+                                    stencil::laplacian};
+constexpr std::string_view names[] = {"sobel_x", "sobel_y", "sobel_magnitude", "laplacian"};
+constexpr gradient gradients[] = {gradient::x, gradient::y, gradient::magnitude};
 
 constexpr std::string_view name_of(stencil which) {
-    switch (which) {
-        case stencil::sobel_x:
-            return "sobel_x";
-        case stencil::sobel_y:
-            return "sobel_y";
-        case stencil::sobel_magnitude:
-            return "sobel_magnitude";
-        case stencil::laplacian:
-            return "laplacian";
-    }
-    return "";
-}
-
-constexpr gradient gradient_of(stencil which) {
-    return which == stencil::sobel_x   ? gradient::x
-           : which == stencil::sobel_y ? gradient::y
-                                       : gradient::magnitude;
+    return names[static_cast<std::size_t>(which)];
 }
 
 template <class T>
 void stencil_row(stencil which, const shape& s,
                  image_filter_algorithm algorithm = image_filter_algorithm::automatic) {
-    row<T, float>(work<T, float>(name_of(which), s), s, implementation(algorithm), [which, algorithm] {
-        return [which, algorithm](auto source, auto destination) {
+    row<T, float>(work<T, float>(name_of(which), s), s, implementation(algorithm), [=](auto from, auto to) {
+        return [=] {
             const image_filter_options options{.algorithm = algorithm};
             if (which == stencil::laplacian)
-                laplacian<T>(source, destination, stream(), options);
+                laplacian<T>(from, to, stream(), options);
             else
-                sobel<T>(source, destination, gradient_of(which), stream(), options);
+                sobel<T>(from, to, gradients[static_cast<std::size_t>(which)], stream(), options);
         };
     });
 }
 
 #if HEDDLE_HAS_NPP
 
-/// NPP makes int16 of bytes, where heddle makes float: it writes half as much, as its rows declare. Its horizontal
+/// NPP's results of bytes are int16, and heddle's are float: NPP writes half as much, as its rows declare. Its horizontal
 /// Sobel is the derivative along y. Its laplacian has eight neighbours.
 template <class From, class To>
 void npp_stencil_row(stencil which, const shape& s) {
     if (which == stencil::sobel_magnitude || s.channels != 1) return;
-    row<From, To>(work<From, To>(name_of(which), s), s, "npp", [which] {
-        return [which](auto source, auto destination) {
+    row<From, To>(work<From, To>(name_of(which), s), s, "npp", [which](auto from, auto to) {
+        return [=] {
             const auto call = [&](const auto& function, auto... mask) {
-                check(function(source.data, npp_step(source), npp_size(source), {0, 0}, destination.data,
-                               npp_step(destination), npp_size(destination), mask..., NPP_BORDER_REPLICATE,
-                               npp_context()));
+                check(function(from.data, npp_step(from), npp_size(from), {0, 0}, to.data, npp_step(to),
+                               npp_size(to), mask..., NPP_BORDER_REPLICATE, npp_context()));
             };
             if constexpr (std::is_same_v<From, float>) {
                 if (which == stencil::laplacian)
@@ -128,19 +94,6 @@ void npp_stencil_row(stencil which, const shape& s) {
     });
 }
 
-template <class T>
-auto npp_box_function(std::int64_t channels) {
-    const auto of_channels = [channels](const auto& one, const auto& three, const auto& four) {
-        return channels == 1 ? +one : channels == 3 ? +three : +four;
-    };
-    if constexpr (std::is_same_v<T, float>)
-        return of_channels(nppiFilterBoxBorder_32f_C1R_Ctx, nppiFilterBoxBorder_32f_C3R_Ctx,
-                           nppiFilterBoxBorder_32f_C4R_Ctx);
-    else
-        return of_channels(nppiFilterBoxBorder_8u_C1R_Ctx, nppiFilterBoxBorder_8u_C3R_Ctx,
-                           nppiFilterBoxBorder_8u_C4R_Ctx);
-}
-
 #endif
 
 template <class T>
@@ -151,45 +104,43 @@ problem window_work(std::string_view filter, const shape& s, std::int64_t radius
 template <class T>
 void box_rows(const shape& s, std::int64_t radius) {
     const problem problem = window_work<T>("box_blur", s, radius);
-    row<T, T>(problem, s, "heddle", [s, radius] {
+    row<T, T>(problem, s, "heddle", [s, radius](auto from, auto to) {
         const image_filter_problem described{.width = s.width,
                                              .height = s.height,
                                              .channels = s.channels,
                                              .radius = radius,
                                              .type = pixel_type_of<T>};
         const std::int64_t bytes = image_filter_workspace_bytes(described, traits_of(current_device()));
-        return [radius, scratch = workspace(bytes, stream())](auto source, auto destination) mutable {
-            box_blur<T>(source, destination, radius, stream(), {.workspace = scratch});
+        return [=, memory = workspace(bytes, stream())]() mutable {
+            box_blur<T>(from, to, radius, stream(), {.workspace = memory});
         };
     });
 #if HEDDLE_HAS_NPP
-    row<T, T>(problem, s, "npp", [s, radius] {
-        return [n = static_cast<int>(2 * radius + 1), middle = static_cast<int>(radius),
-                function = npp_box_function<T>(s.channels)](auto source, auto destination) {
-            check(function(source.data, npp_step(source), npp_size(source), {0, 0}, destination.data,
-                           npp_step(destination), npp_size(destination), {n, n}, {middle, middle},
-                           NPP_BORDER_REPLICATE, npp_context()));
+    row<T, T>(problem, s, "npp", [radius](auto from, auto to) {
+        const int middle = static_cast<int>(radius), n = 2 * middle + 1;
+        return [=, function = npp_box_function<T>(from.channels)] {
+            check(function(from.data, npp_step(from), npp_size(from), {0, 0}, to.data, npp_step(to),
+                           npp_size(to), {n, n}, {middle, middle}, NPP_BORDER_REPLICATE, npp_context()));
         };
     });
 #endif
 }
 
-/// Two passes, a multiply and an add for each tap.
+/// Two passes have a multiplication and an addition for each tap.
 void convolution_row(const shape& s, std::int64_t radius) {
     problem problem = window_work<float>("separable_convolution", s, radius);
     problem.operations = 4.0 * static_cast<double>((2 * radius + 1) * s.elements());
     problem.unit = unit::ffma;
-    row<float, float>(problem, s, "heddle", [radius] {
-        return [taps = random_on_host<float>(2 * radius + 1)](auto source, auto destination) {
-            separable_convolution(source, destination, taps, taps, stream());
+    row<float, float>(problem, s, "heddle", [radius](auto from, auto to) {
+        return [=, taps = random_on_host<float>(2 * radius + 1)] {
+            separable_convolution(from, to, taps, taps, stream());
         };
     });
 }
 
 template <class T>
 void stencils(const shape& s) {
-    for (const stencil which :
-         {stencil::sobel_x, stencil::sobel_y, stencil::sobel_magnitude, stencil::laplacian}) {
+    for (const stencil which : all_stencils) {
         stencil_row<T>(which, s);
 #if HEDDLE_HAS_NPP
         if constexpr (std::is_same_v<T, float>) npp_stencil_row<float, float>(which, s);
@@ -198,24 +149,24 @@ void stencils(const shape& s) {
     }
 }
 
-/// With the ladder and the host.
+/// Adds the ladder and the CPU too.
 template <class T>
 void all_of() {
-    for (const shape& s : {shape{1920, 1080}, {4096, 4096}}) stencils<T>(s);
-    for (const auto algorithm : image_filter_algorithms())
-        stencil_row<T>(stencil::sobel_x, {4096, 4096}, algorithm);
-    on_host<T, float>(
-        work<T, float>(name_of(stencil::sobel_x), {1920, 1080}), {1920, 1080},
-        [](auto source, auto destination) { host::sobel<T>(source, destination, gradient::x); });
+    constexpr shape small{1920, 1080}, large{4096, 4096};
+    for (const shape& s : {small, large}) stencils<T>(s);
+    for (const auto algorithm : image_filter_algorithms()) stencil_row<T>(stencil::sobel_x, large, algorithm);
+    on_host<T, float>(work<T, float>(name_of(stencil::sobel_x), small), small,
+                      [](auto from, auto to) { host::sobel<T>(from, to, gradient::x); });
 }
 
 template <class T>
 void boxes() {
+    constexpr shape small{1920, 1080};
     for (const std::int64_t radius : {1, 5, 15, 50}) box_rows<T>({4096, 4096}, radius);
     for (const std::int64_t radius : {1, 15}) box_rows<T>({4096, 4096, 4}, radius);
-    box_rows<T>({1920, 1080}, 5);
-    on_host<T, T>(window_work<T>("box_blur", {1920, 1080}, 5), {1920, 1080},
-                  [](auto source, auto destination) { host::box_blur<T>(source, destination, 5); });
+    box_rows<T>(small, 5);
+    on_host<T, T>(window_work<T>("box_blur", small, 5), small,
+                  [](auto from, auto to) { host::box_blur<T>(from, to, 5); });
 }
 
 }  // namespace

@@ -1,30 +1,17 @@
-#include "benchmarks/operations.hpp"
+#include "benchmarks/operation.hpp"
 #include "benchmarks/support/cublas_lt.hpp"
 #include "benchmarks/support/cudnn.hpp"
-#include "benchmarks/support/random.hpp"
-#include "benchmarks/support/rows.hpp"
-#include <heddle/buffer.hpp>
 #include <heddle/linear.hpp>
 #include <heddle/matmul.hpp>
-
-#include <fmt/format.h>
-#include <heddle_baselines.hpp>
-
-#include <cstdint>
-#include <memory>
-#include <string>
-#include <string_view>
-#include <type_traits>
-#include <utility>
 
 namespace heddle::bench {
 namespace {
 
-/// float is multiplied as TF32.
+/// Products of float are in TF32.
 template <class T>
 constexpr std::string_view type_name = std::is_same_v<T, float> ? "tf32" : dtype<T>;
 
-/// A linear layer: size x size times size x size, plus a bias for each column, and an activation.
+/// A product of two matrices of size x size, plus a bias for each column, and an activation.
 template <class T>
 problem layer(std::string_view activation, std::int64_t size) {
     const auto n = static_cast<double>(size);
@@ -33,21 +20,15 @@ problem layer(std::string_view activation, std::int64_t size) {
             std::is_same_v<T, float> ? unit::tensor_tf32 : tensor_unit<T>};
 }
 
-/// `prepare` takes the matrices a, b and c and the bias, and gives the call.
-template <class T, class Prepare>
+/// `prepare` takes the matrices a, b and c and the bias, and returns the call.
+template <class T>
 void row(std::string_view activation, std::int64_t size, std::string_view library, temperature temperature,
-         Prepare prepare) {
-    device_row(layer<T>(activation, size), library, temperature, [size, prepare] {
-        auto a = random_on_device<T>(size * size);
-        auto b = random_on_device<T>(size * size);
-        auto bias = random_on_device<T>(size);
-        device_buffer<T> c(size * size, stream());
-        auto call =
-            prepare(matrix_view<const T>{a.data(), size, size}, matrix_view<const T>{b.data(), size, size},
-                    matrix_view<T>{c.data(), size, size}, vector_view<const T>{bias.data(), size});
-        return [a = std::move(a), b = std::move(b), c = std::move(c), bias = std::move(bias),
-                call = std::move(call)] { call(); };
-    });
+         auto prepare) {
+    const auto factor = random_matrix<T>(size, size);
+    prepared_row(
+        layer<T>(activation, size), library, temperature,
+        [prepare](auto a, auto b, auto bias, auto c) { return prepare(a, b, c, bias); }, factor, factor,
+        random_vector<T>(size), result_matrix<T>(size, size));
 }
 
 template <class T>
@@ -94,7 +75,7 @@ struct gradient_shape {
     std::int64_t out;
 };
 
-/// All three gradients of a layer, below which relu has made x.
+/// All three gradients of a layer whose input x is a result of relu.
 template <class T>
 problem gradients(const gradient_shape& s) {
     const auto batch = static_cast<double>(s.batch), in = static_cast<double>(s.in),
@@ -105,39 +86,25 @@ problem gradients(const gradient_shape& s) {
             std::is_same_v<T, float> ? unit::tensor_tf32 : tensor_unit<T>};
 }
 
-/// `prepare` takes x, weights, gradient, dx, dweights and dbias, and gives the call.
-template <class T, class Prepare>
-void gradient_row(const gradient_shape& s, const std::string& library, Prepare prepare) {
-    device_row(gradients<T>(s), library, temperature::cold, [s, prepare] {
-        auto x = random_on_device<T>(s.batch * s.in);
-        auto weights = random_on_device<T>(s.out * s.in);
-        auto gradient = random_on_device<T>(s.batch * s.out);
-        device_buffer<T> dx(s.batch * s.in, stream());
-        device_buffer<float> dweights(s.out * s.in, stream()), dbias(s.out, stream());
-        auto call = prepare(
-            matrix_view<const T>{x.data(), s.batch, s.in}, matrix_view<const T>{weights.data(), s.out, s.in},
-            matrix_view<const T>{gradient.data(), s.batch, s.out}, matrix_view<T>{dx.data(), s.batch, s.in},
-            matrix_view<float>{dweights.data(), s.out, s.in}, vector_view<float>{dbias.data(), s.out});
-        return [x = std::move(x), weights = std::move(weights), gradient = std::move(gradient),
-                dx = std::move(dx), dweights = std::move(dweights), dbias = std::move(dbias),
-                call = std::move(call)] { call(); };
-    });
+/// `prepare` takes x, weights, gradient, dx, dweights and dbias, and returns the call.
+template <class T>
+void gradient_row(const gradient_shape& s, std::string_view library, auto prepare) {
+    prepared_row(gradients<T>(s), library, cold, prepare, random_matrix<T>(s.batch, s.in),
+                 random_matrix<T>(s.out, s.in), random_matrix<T>(s.batch, s.out),
+                 result_matrix<T>(s.batch, s.in), result_matrix<float>(s.out, s.in),
+                 result_vector<float>(s.out));
 }
 
 template <class T>
 void heddle_gradient_row(const gradient_shape& s, linear_gradient_algorithm algorithm) {
-    gradient_row<T>(s, implementation(algorithm),
-                    [algorithm](auto x, auto weights, auto gradient, auto dx, auto dweights, auto dbias) {
-                        return [=] {
-                            linear_gradient<T>(x, weights, gradient, dx, dweights, dbias, stream(),
-                                               {.algorithm = algorithm,
-                                                .activation_of_x = matmul_activation::relu,
-                                                .precision = precision::tf32});
-                        };
-                    });
+    const linear_gradient_options options{
+        .algorithm = algorithm, .activation_of_x = matmul_activation::relu, .precision = precision::tf32};
+    gradient_row<T>(s, implementation(algorithm), [options](auto... operands) {
+        return [=] { linear_gradient<T>(operands..., stream(), options); };
+    });
 }
 
-/// cublasLt's row is its two products alone, without the derivative and the sums of the bias.
+/// cublasLt's row has the two products alone, without the derivative and the bias's gradient.
 template <class T>
 void gradient_rows(const gradient_shape& s) {
     heddle_gradient_row<T>(s, linear_gradient_algorithm::automatic);
@@ -157,13 +124,13 @@ void gradient_rows(const gradient_shape& s) {
 
 void register_linear() {
     for (const std::int64_t size : {2048, 4096, 8192}) {
-        sigmoid_rows(size, temperature::cold);
-        relu_and_gelu_rows<bfloat16>(size, temperature::cold);
-        relu_and_gelu_rows<float>(size, temperature::cold);
+        sigmoid_rows(size, cold);
+        relu_and_gelu_rows<bfloat16>(size, cold);
+        relu_and_gelu_rows<float>(size, cold);
     }
-    sigmoid_rows(8192, temperature::hot);
-    relu_and_gelu_rows<bfloat16>(4096, temperature::hot);
-    relu_and_gelu_rows<float>(8192, temperature::hot);
+    sigmoid_rows(8192, hot);
+    relu_and_gelu_rows<bfloat16>(4096, hot);
+    relu_and_gelu_rows<float>(8192, hot);
 
     for (const gradient_shape& s :
          {gradient_shape{64, 784, 128}, {1024, 1024, 1024}, {4096, 4096, 4096}, {8192, 2048, 8192}}) {

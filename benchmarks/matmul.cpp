@@ -1,25 +1,8 @@
 #include "benchmarks/ladders/ladder.hpp"
-#include "benchmarks/operations.hpp"
+#include "benchmarks/operation.hpp"
 #include "benchmarks/support/cublas.hpp"
-#include "benchmarks/support/random.hpp"
-#include "benchmarks/support/rows.hpp"
-#include <heddle/device.hpp>
-#include <heddle/host.hpp>
+#include "benchmarks/support/cublas_lt.hpp"
 #include <heddle/matmul.hpp>
-#include <heddle/workspace.hpp>
-
-#include <fmt/format.h>
-#include <heddle_baselines.hpp>
-
-#include <cstdint>
-#include <memory>
-#include <string_view>
-#include <utility>
-#include <vector>
-
-#if HEDDLE_HAS_OPENBLAS
-#include <cblas.h>
-#endif
 
 namespace heddle::bench {
 namespace {
@@ -28,24 +11,35 @@ struct shape {
     std::int64_t m;
     std::int64_t n;
     std::int64_t k;
+    bool b_transposed = false;
+
+    /// Makes the view of B.
+    template <class T>
+    [[nodiscard]] auto as_b() const {
+        return [s = *this](T* data) {
+            return s.b_transposed ? transposed(matrix_view<T>{data, s.n, s.k})
+                                  : matrix_view<T>{data, s.k, s.n};
+        };
+    }
 };
 
-constexpr shape cube(std::int64_t size) {
-    return {size, size, size};
+constexpr shape cube(std::int64_t size, bool b_transposed = false) {
+    return {size, size, size, b_transposed};
 }
 
-constexpr std::string_view f32 = "f32", tf32 = "tf32";
+constexpr std::string_view tf32 = "tf32";
 
-/// `type`: of which the elements have the digits. All rungs of f32 have one limit, whatever their precision: that of the one
-/// with the least arithmetic, fp16x3, or of FMAs where the device does those faster.
+/// `type` names the precision of the elements. All rungs of f32 have the same limit: three products of f16, the least
+/// arithmetic of a rung, or FMAs if the device does those faster.
+template <class T>
 problem product(const shape& s, std::string_view type) {
-    const auto [m, n, k] = s;
-    problem result{.name = fmt::format("matmul/{}/{}x{}x{}", type, m, n, k),
-                   .bytes_read = sizeof(float) * static_cast<double>(m * k + k * n),
-                   .bytes_written = sizeof(float) * static_cast<double>(m * n),
+    const auto [m, n, k, b_transposed] = s;
+    problem result{.name = fmt::format("matmul/{}/{}x{}x{}{}", type, m, n, k, b_transposed ? "-bt" : ""),
+                   .bytes_read = sizeof(T) * static_cast<double>(m * k + k * n),
+                   .bytes_written = sizeof(T) * static_cast<double>(m * n),
                    .operations = 2.0 * static_cast<double>(m * n * k),
-                   .unit = unit::tensor_tf32};
-    if (type == f32) {
+                   .unit = type == tf32 ? unit::tensor_tf32 : tensor_unit<T>};
+    if (type == dtype<float>) {
         result.unit = unit::tensor_f16;
         result.products = 3;
     }
@@ -53,67 +47,65 @@ problem product(const shape& s, std::string_view type) {
 }
 
 /// `prepare` takes the matrices a, b and c, and returns the call.
-template <class Prepare>
+template <class T>
 void row(const shape& s, std::string_view type, std::string_view library, temperature temperature,
-         Prepare prepare) {
-    device_row(product(s, type), library, temperature, [s, prepare] {
-        auto a = random_on_device<float>(s.m * s.k);
-        auto b = random_on_device<float>(s.k * s.n);
-        device_buffer<float> c(s.m * s.n, stream());
-        auto call =
-            prepare(matrix_view<const float>{a.data(), s.m, s.k},
-                    matrix_view<const float>{b.data(), s.k, s.n}, matrix_view<float>{c.data(), s.m, s.n});
-        return [a = std::move(a), b = std::move(b), c = std::move(c), call = std::move(call)] { call(); };
-    });
+         auto prepare) {
+    prepared_row(product<T>(s, type), library, temperature, prepare, random_matrix<T>(s.m, s.k),
+                 random_elements<T>(s.k * s.n, s.as_b<T>()), result_matrix<T>(s.m, s.n));
 }
 
-/// With the workspace that the product asks for.
+/// The product gets the workspace that it asks for.
+template <class T>
 void heddle_row(const shape& s, temperature temperature, std::string_view name,
                 const matmul_options& options = {}) {
-    row(s, options.precision == precision::tf32 ? tf32 : f32, name, temperature,
-        [s, options](auto a, auto b, auto c) {
-            const auto scratch = std::make_shared<workspace>(
-                matmul_workspace_bytes<float>(a, b, c, stream(), options), stream());
-            return [=] {
-                matmul_options with = options;
-                with.workspace = *scratch;
-                matmul<float>(a, b, c, stream(), with);
-            };
-        });
+    row<T>(s, options.precision == precision::tf32 ? tf32 : dtype<T>, name, temperature,
+           [options](auto a, auto b, auto c) {
+               const std::int64_t bytes = matmul_workspace_bytes<T>(a, b, c, stream(), options);
+               return [=, memory = workspace(bytes, stream())]() mutable {
+                   matmul_options with = options;
+                   with.workspace = memory;
+                   matmul<T>(a, b, c, stream(), with);
+               };
+           });
 }
 
-void cublas_row([[maybe_unused]] const shape& s, [[maybe_unused]] std::string_view type,
-                [[maybe_unused]] temperature temperature) {
+template <class T>
+void vendor_rows([[maybe_unused]] const shape& s, [[maybe_unused]] std::string_view type,
+                 [[maybe_unused]] temperature temperature) {
 #if HEDDLE_HAS_CUBLAS
-    row(s, type, "cublas", temperature, [type](auto a, auto b, auto c) {
+    row<T>(s, type, "cublas", temperature, [type](auto a, auto b, auto c) {
         return [=] {
-            const float alpha = 1;
-            const float beta = 0;
-            // Column-major for cuBLAS, hence the transposed product: C' = B' A'.
-            if (type == tf32)
-                check(cublasGemmEx_64(cublas_handle(), CUBLAS_OP_N, CUBLAS_OP_N, c.cols, c.rows, a.cols,
-                                      &alpha, b.data, CUDA_R_32F, b.row_stride, a.data, CUDA_R_32F,
-                                      a.row_stride, &beta, c.data, CUDA_R_32F, c.row_stride,
-                                      CUBLAS_COMPUTE_32F_FAST_TF32, CUBLAS_GEMM_DEFAULT));
-            else
-                check(cublasSgemm_64(cublas_handle(), CUBLAS_OP_N, CUBLAS_OP_N, c.cols, c.rows, a.cols,
-                                     &alpha, b.data, b.row_stride, a.data, a.row_stride, &beta, c.data,
-                                     c.row_stride));
+            if constexpr (std::is_same_v<T, float>)
+                if (type != tf32) {
+                    const float alpha = 1, beta = 0;
+                    // cuBLAS's matrices are column-major, so that it computes C' = B' A'.
+                    return check(cublasSgemm_64(cublas_handle(), CUBLAS_OP_N, CUBLAS_OP_N, c.cols, c.rows,
+                                                a.cols, &alpha, b.data, b.row_stride, a.data, a.row_stride,
+                                                &beta, c.data, c.row_stride));
+                }
+            gemm(vendor_product<T, T>{.a = a, .b = b, .c = c, .is_tf32 = type == tf32});
         };
     });
+    if constexpr (!std::is_same_v<T, float>)
+        row<T>(s, type, "cublaslt", temperature,
+               [](auto a, auto b, auto c) { return best_cublas_lt_matmul<T, T>(a, b, c); });
 #endif
 }
 
+template <class T>
+void rows(const shape& s, temperature temperature) {
+    heddle_row<T>(s, temperature, "heddle");
+    vendor_rows<T>(s, dtype<T>, temperature);
+    if constexpr (std::is_same_v<T, float>) {
+        heddle_row<T>(s, temperature, "heddle", {.precision = precision::tf32});
+        vendor_rows<T>(s, tf32, temperature);
+    }
+}
+
 /// `call` takes the matrices a, b and c.
-template <class Call>
-void cpu_row(const shape& s, std::string_view library, Call call) {
-    host_row(product(s, f32), library, [s, call] {
-        return [s, call, a = random_on_host<float>(s.m * s.k), b = random_on_host<float>(s.k * s.n),
-                c = std::vector<float>(static_cast<std::size_t>(s.m * s.n))]() mutable {
-            call(matrix_view{a.data(), s.m, s.k}, matrix_view{b.data(), s.k, s.n},
-                 matrix_view{c.data(), s.m, s.n});
-        };
-    });
+void cpu_row(const shape& s, std::string_view library, auto call) {
+    host_operand_row(product<float>(s, dtype<float>), library, call, random_matrix<float>(s.m, s.k),
+                     random_matrix<float>(s.k, s.n), result_matrix<float>(s.m, s.n));
 }
 
 void host_rows(const shape& s) {
@@ -128,54 +120,68 @@ void host_rows(const shape& s) {
 #endif
 }
 
-void rows(const shape& s, temperature temperature) {
-    heddle_row(s, temperature, "heddle");
-    cublas_row(s, f32, temperature);
-    heddle_row(s, temperature, "heddle", {.precision = precision::tf32});
-    cublas_row(s, tf32, temperature);
-}
-
+/// The shapes of products of float, and of 16-bit types.
 constexpr shape cold_shapes[] = {
     cube(128),         cube(256),       cube(512),          cube(1024),        cube(4096),
     cube(8192),        {1, 4096, 4096}, {16, 4096, 4096},   {64, 4096, 11008}, {4096, 4096, 64},
     {8192, 128, 8192}, {64, 64, 65536}, {4097, 4099, 4101},
 };
 constexpr shape hot_shapes[] = {cube(128), cube(4096), cube(8192), {1, 4096, 4096}, {64, 64, 65536}};
+constexpr shape cold_16_bit_shapes[] = {
+    cube(256),       cube(512),          cube(1024),       cube(1536),       cube(2048),
+    cube(4096),      cube(8192),         cube(16384),      cube(1024, true), cube(4096, true),
+    cube(1000),      {1, 4096, 4096},    {16, 4096, 4096}, {64, 4096, 4096}, {4096, 4096, 64},
+    {64, 64, 65536}, {4097, 4099, 4101},
+};
+constexpr shape hot_16_bit_shapes[] = {cube(1536), cube(4096), {1, 4096, 4096}, {64, 4096, 4096}};
+
+/// Adds each rung after its kernels, the plain call, and the peers.
+template <class T>
+void add_rows(std::string_view type, const extents& extents) {
+    const shape s{extents[0], extents[1], extents[2]};
+    const bool is_tf32 = type == tf32;
+    const precision precision = is_tf32 ? precision::tf32 : precision::fp32;
+    for (const auto algorithm : matmul_algorithms(element_type_of<T>)) {
+        if ((algorithm == matmul_algorithm::tf32) != is_tf32) continue;
+        for (const std::string_view kernel : matmul_kernels(element_type_of<T>, algorithm))
+            if (kernel != to_string(algorithm))
+                heddle_row<T>(s, cold, implementation(kernel), {.precision = precision, .kernel = kernel});
+        heddle_row<T>(s, cold, implementation(algorithm), {.algorithm = algorithm, .precision = precision});
+    }
+    heddle_row<T>(s, cold, "heddle", {.precision = precision});
+    vendor_rows<T>(s, is_tf32 ? tf32 : dtype<T>, cold);
+}
 
 }  // namespace
 
 void register_matmul() {
-    for (const shape& s : cold_shapes) rows(s, temperature::cold);
-    for (const shape& s : hot_shapes) rows(s, temperature::hot);
+    for (const shape& s : cold_shapes) rows<float>(s, cold);
+    for (const shape& s : hot_shapes) rows<float>(s, hot);
     constexpr shape of_ladder = cube(4096);
-    heddle_row(of_ladder, temperature::cold, "heddle:ieee", {.precision = precision::ieee});
-    heddle_row(of_ladder, temperature::cold, "heddle:fp32_normwise", {.precision = precision::fp32_normwise});
+    heddle_row<float>(of_ladder, cold, "heddle:ieee", {.precision = precision::ieee});
+    heddle_row<float>(of_ladder, cold, "heddle:fp32_normwise", {.precision = precision::fp32_normwise});
     for (const auto algorithm : matmul_algorithms(element_type::f32))
-        // skinny and vector do not take it, and tf32's, which automatic takes there, is above
+        // skinny and vector cannot compute this shape; tf32 has a row already, as `automatic` chooses it.
         if (algorithm != matmul_algorithm::skinny && algorithm != matmul_algorithm::vector &&
             algorithm != matmul_algorithm::tf32) {
-            heddle_row(of_ladder, temperature::cold, implementation(algorithm), {.algorithm = algorithm});
+            heddle_row<float>(of_ladder, cold, implementation(algorithm), {.algorithm = algorithm});
             for (const std::string_view way : ways_of(matmul_kernels(element_type::f32, algorithm)))
-                heddle_row(of_ladder, temperature::cold, implementation(way), {.kernel = way});
+                heddle_row<float>(of_ladder, cold, implementation(way), {.kernel = way});
         }
     host_rows(cube(1024));
 }
 
+void register_matmul_16_bit() {
+    for (const shape& s : cold_16_bit_shapes) rows<bfloat16>(s, cold);
+    for (const shape& s : hot_16_bit_shapes) rows<bfloat16>(s, hot);
+    for (const shape& s : {cube(512), cube(1024), cube(4096), cube(8192), {16, 4096, 4096}})
+        rows<half>(s, cold);
+    for (const auto algorithm : matmul_algorithms(element_type::bf16))
+        heddle_row<bfloat16>(cube(4096), cold, implementation(algorithm), {.algorithm = algorithm});
+}
+
 void add_matmul_rows(std::string_view type, const extents& shape) {
-    const bench::shape s{shape[0], shape[1], shape[2]};
-    const bool is_tf32 = type == tf32;
-    const precision precision = is_tf32 ? precision::tf32 : precision::fp32;
-    for (const auto algorithm : matmul_algorithms(element_type::f32)) {
-        if ((algorithm == matmul_algorithm::tf32) != is_tf32) continue;
-        for (const std::string_view kernel : matmul_kernels(element_type::f32, algorithm))
-            if (kernel != to_string(algorithm))
-                heddle_row(s, temperature::cold, implementation(kernel),
-                           {.precision = precision, .kernel = kernel});
-        heddle_row(s, temperature::cold, implementation(algorithm),
-                   {.algorithm = algorithm, .precision = precision});
-    }
-    heddle_row(s, temperature::cold, "heddle", {.precision = precision});
-    cublas_row(s, is_tf32 ? tf32 : f32, temperature::cold);
+    with_type_named<half, bfloat16, float>(type, [&]<class T>() { add_rows<T>(type, shape); });
 }
 
 }  // namespace heddle::bench

@@ -2,6 +2,13 @@
 
 namespace heddle::bench {
 
+// The files of operations define these.
+void register_ceilings(), register_add(), register_sigmoid(), register_elementwise(), register_reduce(),
+    register_scan(), register_histogram(), register_matrix_reduce(), register_matmul(),
+    register_matmul_16_bit(), register_batched_matmul(), register_linear(), register_gaussian_blur(),
+    register_image_filter(), register_conv(), register_pool(), register_random(), register_softmax(),
+    register_norm(), register_optimizer(), register_loss(), register_transpose(), register_call();
+
 std::span<const operation> operations() {
     static constexpr operation table[] = {
         {"ceiling", register_ceilings},

@@ -1,25 +1,14 @@
-#include "benchmarks/operations.hpp"
-#include "benchmarks/support/random.hpp"
-#include "benchmarks/support/rows.hpp"
+#include "benchmarks/operation.hpp"
 #include "kernels/device/math.hpp"
-#include <heddle/buffer.hpp>
 #include <heddle/copy.hpp>
 #include <heddle/optimizer.hpp>
 
-#include <fmt/format.h>
-
-#include <cstdint>
 #include <numeric>
-#include <string>
-#include <string_view>
-#include <type_traits>
-#include <utility>
-#include <vector>
 
 namespace heddle::bench {
 namespace {
 
-/// The counts of a list's tensors.
+/// A list of tensors: its name, and the number of elements of each.
 struct tensors {
     std::string name;
     std::vector<std::int64_t> counts;
@@ -29,12 +18,13 @@ tensors one_of(std::int64_t count) {
     return {fmt::format("{}", count), {count}};
 }
 
-/// GPT-2 with 124 million parameters (Radford et al., "Language models are unsupervised multitask learners", 2019): 148 tensors.
+/// GPT-2 with 124 million parameters (Radford et al., "Language models are unsupervised multitask learners", 2019): 148
+/// tensors.
 tensors gpt2_small() {
     constexpr std::int64_t vocabulary = 50257, positions = 1024, width = 768, layers = 12;
     tensors result{"gpt2-small", {vocabulary * width, positions * width}};
-    const auto add = [&](std::int64_t inputs,
-                         std::int64_t outputs) {  // a matrix and its bias, or a norm's two vectors
+    // Adds a matrix and its bias, or the two vectors of a norm.
+    const auto add = [&](std::int64_t inputs, std::int64_t outputs) {
         result.counts.insert(result.counts.end(), {inputs * outputs, outputs});
     };
     for (std::int64_t layer = 0; layer < layers; ++layer) {
@@ -49,8 +39,8 @@ tensors gpt2_small() {
     return result;
 }
 
-/// All of a list's arrays, each tensor's at a multiple of 256 bytes or more.
-template <class T, class Gradient>
+/// The arrays of a list of tensors. Each tensor begins at a multiple of 256 bytes or more.
+template <class T>
 class network {
   public:
     network(const tensors& of, int moments)
@@ -59,15 +49,15 @@ class network {
                                 [](std::int64_t sum, std::int64_t count) { return sum + padded(count); })),
           masters_(random_on_device<float>(size_)),
           values_(std::is_same_v<T, float> ? 0 : size_, stream()),
-          gradients_(random_on_device<Gradient>(size_)),
+          gradients_(random_on_device<T>(size_)),
           firsts_(moments > 0 ? size_ : 0, stream()),
           seconds_(moments > 1 ? size_ : 0, stream()) {
         fill_zero(firsts_, stream());
         fill_zero(seconds_, stream());
     }
 
-    std::vector<parameter<T, Gradient>> parameters() {
-        std::vector<parameter<T, Gradient>> result;
+    std::vector<parameter<T>> parameters() {
+        std::vector<parameter<T>> result;
         std::int64_t at = 0;
         const auto in = [&at](auto& buffer) { return buffer.size() == 0 ? nullptr : buffer.data() + at; };
         for (const std::int64_t count : counts_) {
@@ -84,51 +74,51 @@ class network {
     std::int64_t size_;
     device_buffer<float> masters_;
     device_buffer<T> values_;
-    device_buffer<Gradient> gradients_;
+    device_buffer<T> gradients_;
     device_buffer<float> firsts_, seconds_;
 };
 
-template <class T, class Gradient>
+template <class T>
 problem step_of(std::string_view op, const tensors& of, int moments) {
     const auto elements =
         static_cast<double>(std::accumulate(of.counts.begin(), of.counts.end(), std::int64_t{0}));
     const double kept = elements * sizeof(float) * (1 + moments);
     const double values = std::is_same_v<T, float> ? 0 : elements * sizeof(T);
-    problem result{fmt::format("{}/{}/{}", op, dtype<T>, of.name), kept + elements * sizeof(Gradient),
+    problem result{fmt::format("{}/{}/{}", op, dtype<T>, of.name), kept + elements * sizeof(T),
                    kept + values};
     result.footprint = result.bytes_read + values;
     return result;
 }
 
 /// `call` takes the parameters.
-template <class T, class Gradient, class Call>
-void row(std::string_view op, const tensors& of, int moments, std::string_view library, Call call) {
-    device_row(step_of<T, Gradient>(op, of, moments), library, temperature::cold, [of, moments, call] {
-        return [call, all = network<T, Gradient>(of, moments)]() mutable { call(all.parameters()); };
+template <class T>
+void row(std::string_view op, const tensors& of, int moments, std::string_view library, auto call) {
+    device_row(step_of<T>(op, of, moments), library, cold, [of, moments, call] {
+        return [call, all = network<T>(of, moments)]() mutable { call(all.parameters()); };
     });
 }
 
-/// 16-bit types have their master weights in float beside the values.
+/// 16-bit types have master weights in float beside their values.
 template <class T>
 void adamw_row(const tensors& of, optimizer_algorithm algorithm = optimizer_algorithm::automatic) {
-    row<T, T>(std::is_same_v<T, float> ? "adamw" : "adamw_mixed", of, 2, implementation(algorithm),
-              [algorithm](const auto& parameters) {
-                  adamw<T>(parameters, stream(), {.weight_decay = 0.01, .algorithm = algorithm});
-              });
+    row<T>(std::is_same_v<T, float> ? "adamw" : "adamw_mixed", of, 2, implementation(algorithm),
+           [algorithm](const auto& parameters) {
+               adamw<T>(parameters, stream(), {.weight_decay = 0.01, .algorithm = algorithm});
+           });
 }
 
 void sgd_row(const tensors& of) {
-    row<float, float>("sgd", of, 1, "heddle",
-                      [](const auto& parameters) { sgd<float>(parameters, stream(), {.momentum = 0.9}); });
+    row<float>("sgd", of, 1, "heddle",
+               [](const auto& parameters) { sgd<float>(parameters, stream(), {.momentum = 0.9}); });
 }
 
 template <class T>
 void norm_row(const tensors& of) {
-    problem problem = step_of<T, T>("gradient_norm", of, 0);
+    problem problem = step_of<T>("gradient_norm", of, 0);
     problem.bytes_read = problem.footprint = problem.bytes_read * sizeof(T) / (sizeof(T) + sizeof(float));
     problem.bytes_written = sizeof(float);
-    device_row(problem, "heddle", temperature::cold, [of] {
-        return [all = network<T, T>(of, 0), result = device_buffer<float>(1, stream())]() mutable {
+    device_row(problem, "heddle", cold, [of] {
+        return [all = network<T>(of, 0), result = device_buffer<float>(1, stream())]() mutable {
             gradient_norm<T>(all.parameters(), result.data(), stream());
         };
     });

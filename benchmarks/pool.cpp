@@ -1,29 +1,10 @@
-#include "benchmarks/layer_rows.hpp"
-#include "benchmarks/operations.hpp"
+#include "benchmarks/operation.hpp"
 #include "benchmarks/support/cudnn.hpp"
-#include "benchmarks/support/layers.hpp"
-#include "benchmarks/support/random.hpp"
-#include "benchmarks/support/rows.hpp"
-#include <heddle/buffer.hpp>
 #include <heddle/error.hpp>
-#include <heddle/host.hpp>
 #include <heddle/pool.hpp>
-
-#include <fmt/format.h>
-#include <heddle_baselines.hpp>
-
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 namespace heddle::bench {
 namespace {
-
-constexpr auto cold = temperature::cold;
 
 template <class T>
 tensor_view<const T> input_of(const pool_shape& s, const T* data) {
@@ -34,17 +15,11 @@ tensor_view<T> output_of(const pool_shape& s, T* data) {
     return {data, s.count, s.output_height(), s.output_width(), s.channels};
 }
 
-/// `prepare` takes the addresses of input and output, and gives the call.
-template <class T, class Prepare>
-void row(const pool_shape& s, std::string_view library, temperature temperature, Prepare prepare) {
-    device_row(problem_of(s, dtype<T>), library, temperature, [s, prepare] {
-        auto input = random_on_device<T>(s.input_size());
-        device_buffer<T> output(s.output_size(), stream());
-        auto call = prepare(input.data(), output.data());
-        return [input = std::move(input), output = std::move(output), call = std::move(call)]() mutable {
-            call();
-        };
-    });
+/// `prepare` takes the addresses of input and output, and returns the call.
+template <class T>
+void row(const pool_shape& s, std::string_view library, temperature temperature, auto prepare) {
+    prepared_row(problem_of(s, dtype<T>), library, temperature, prepare, random_array<T>(s.input_size()),
+                 result_array<T>(s.output_size()));
 }
 
 template <class T>
@@ -59,52 +34,13 @@ void heddle_row(const pool_shape& s, temperature temperature,
     });
 }
 
-#if HEDDLE_HAS_CUDNN
-
-cudnnDataType_t data_type(std::string_view type) {
-    return type == "bf16" ? CUDNN_DATA_BFLOAT16 : type == "f16" ? CUDNN_DATA_HALF : CUDNN_DATA_FLOAT;
-}
-
-/// cudnnPoolingForward. Padding is the same on both sides.
-template <class T>
-void forward_row(const pool_shape& s, temperature temperature) {
-    row<T>(s, "cudnn:forward", temperature, [s](const T* input, T* output) {
-        const auto narrow = [](std::int64_t extent) { return static_cast<int>(extent); };
-        const auto describe = [&](const cudnn_tensor& tensor, std::int64_t height, std::int64_t width) {
-            check(cudnnSetTensor4dDescriptor(tensor, CUDNN_TENSOR_NHWC, data_type(dtype<T>), narrow(s.count),
-                                             narrow(s.channels), narrow(height), narrow(width)));
-        };
-        struct descriptors {
-            cudnn_tensor input, output;
-            cudnn_pooling pooling;
-        };
-        const auto d = std::make_shared<descriptors>();
-        describe(d->input, s.height, s.width);
-        describe(d->output, s.output_height(), s.output_width());
-        const pool_geometry& g = s.geometry;
-        const auto mode = s.mode == pool_mode::max              ? CUDNN_POOLING_MAX
-                          : s.mode == pool_mode::padded_average ? CUDNN_POOLING_AVERAGE_COUNT_INCLUDE_PADDING
-                                                                : CUDNN_POOLING_AVERAGE_COUNT_EXCLUDE_PADDING;
-        check(cudnnSetPooling2dDescriptor(d->pooling, mode, CUDNN_PROPAGATE_NAN, narrow(g.window.y),
-                                          narrow(g.window.x), narrow(g.padding.top), narrow(g.padding.left),
-                                          narrow(g.stride.y), narrow(g.stride.x)));
-        return [d, input, output] {
-            const float alpha = 1, beta = 0;
-            const cudnnStatus_t status = cudnnPoolingForward(cudnn_handle(), d->pooling, &alpha, d->input,
-                                                             input, &beta, d->output, output);
-            if (status == CUDNN_STATUS_NOT_SUPPORTED) throw unsupported("cudnnPoolingForward does not do it");
-            check(status);
-        };
-    });
-}
-
-#endif
-
 template <class T>
 void comparison(const pool_shape& s, temperature temperature = cold) {
     heddle_row<T>(s, temperature);
 #if HEDDLE_HAS_CUDNN
-    forward_row<T>(s, temperature);
+    row<T>(s, "cudnn:forward", temperature, [s](const T* input, T* output) {
+        return [=, pool = cudnn_pool<T>(s, s.channels, s.channels)] { pool(input, output); };
+    });
 #endif
 }
 
@@ -118,16 +54,16 @@ void rung_rows(const pool_shape& s) {
 }
 
 void host_row_of(const pool_shape& s) {
-    host_row(problem_of(s, "f32"), "host", [s] {
-        return [s, input = random_on_host<float>(s.input_size()),
-                output = std::vector<float>(static_cast<std::size_t>(s.output_size()))]() mutable {
-            host::pool<float>(input_of(s, input.data()), output_of(s, output.data()),
+    host_operand_row(
+        problem_of(s, "f32"), "host",
+        [s](const float* input, float* output) {
+            host::pool<float>(input_of(s, input), output_of(s, output),
                               {.mode = s.mode, .geometry = s.geometry});
-        };
-    });
+        },
+        random_array<float>(s.input_size()), result_array<float>(s.output_size()));
 }
 
-/// What follows the first convolution of ResNet-50.
+/// The pooling after the first convolution of ResNet-50.
 pool_shape max_of_three(std::int64_t count) {
     return {
         count, 112, 112, 64, pool_mode::max, {.window = {3, 3}, .stride = {2, 2}, .padding = {1, 1, 1, 1}}};
@@ -135,7 +71,7 @@ pool_shape max_of_three(std::int64_t count) {
 pool_shape global_average(std::int64_t count, std::int64_t side, std::int64_t channels) {
     return {count, side, side, channels, pool_mode::average, {.window = {side, side}}};
 }
-/// What follows its last.
+/// The pooling after its last convolution.
 pool_shape global_average(std::int64_t count) {
     return global_average(count, 7, 2048);
 }
@@ -143,12 +79,7 @@ pool_shape global_average(std::int64_t count) {
 }  // namespace
 
 void add_layer_row(const pool_shape& s, std::string_view type, temperature temperature) {
-    if (type == "bf16")
-        heddle_row<bfloat16>(s, temperature);
-    else if (type == "f16")
-        heddle_row<half>(s, temperature);
-    else
-        heddle_row<float>(s, temperature);
+    with_type_named<bfloat16, half, float>(type, [&]<class T>() { heddle_row<T>(s, temperature); });
 }
 
 void register_pool() {
@@ -157,7 +88,7 @@ void register_pool() {
             comparison<bfloat16>(s);
             comparison<float>(s);
         }
-    comparison<bfloat16>(max_of_three(32), temperature::hot);
+    comparison<bfloat16>(max_of_three(32), hot);
     for (const pool_shape& s : {max_of_three(32), global_average(32)}) rung_rows<bfloat16>(s);
     for (const pool_shape& s :
          {global_average(4, 112, 1280), global_average(1, 1024, 64)}) {  // few large images

@@ -1,17 +1,7 @@
-#include "benchmarks/support/random.hpp"
-
-#include "benchmarks/operations.hpp"
-#include "benchmarks/support/rows.hpp"
-#include <heddle/buffer.hpp>
-#include <heddle/host.hpp>
+#include "benchmarks/operation.hpp"
 #include <heddle/random.hpp>
 
 #include <benchmark/benchmark.h>
-#include <fmt/format.h>
-
-#include <cstdint>
-#include <string_view>
-#include <vector>
 
 namespace heddle::bench {
 namespace {
@@ -25,72 +15,57 @@ problem vector(std::string_view op, std::int64_t size, double read) {
     return {fmt::format("{}/{}/{}", op, dtype<T>, size), read * bytes, bytes};
 }
 
-/// `call` takes the output, a generator and options.
-template <class T, class Call>
-void row(std::string_view op, std::int64_t size, Call call,
-         random_algorithm algorithm = random_algorithm::automatic) {
-    device_row(vector<T>(op, size, 0), implementation(algorithm), temperature::cold, [=] {
-        return [=, y = device_buffer<T>(size, stream()), generator = philox{}]() mutable {
-            call(vector_view<T>{y.data(), size}, generator, random_options{algorithm});
+/// `call` takes the result, a generator, the stream and options. Each call draws other numbers.
+template <class T>
+void row(std::string_view op, std::int64_t size, random_algorithm algorithm, auto call) {
+    operand_row(
+        vector<T>(op, size, 0), implementation(algorithm), cold,
+        [=, generator = philox{}](auto y) mutable {
+            call(y, generator, stream(), random_options{algorithm});
             generator.offset += static_cast<std::uint64_t>(size);
-        };
-    });
+        },
+        result_vector<T>(size));
+}
+
+constexpr auto automatic = random_algorithm::automatic;
+
+template <class T>
+void uniform(std::int64_t size, random_algorithm algorithm = automatic) {
+    row<T>("random_uniform", size, algorithm,
+           [](auto y, const auto&... others) { random_uniform<T>(y, 0, 1, others...); });
 }
 
 template <class T>
-void uniform(std::int64_t size, random_algorithm algorithm = random_algorithm::automatic) {
-    row<T>(
-        "random_uniform", size,
-        [](auto y, const philox& generator, const random_options& options) {
-            random_uniform<T>(y, 0, 1, generator, stream(), options);
-        },
-        algorithm);
-}
-
-template <class T>
-void normal(std::int64_t size, random_algorithm algorithm = random_algorithm::automatic) {
-    row<T>(
-        "random_normal", size,
-        [](auto y, const philox& generator, const random_options& options) {
-            random_normal<T>(y, 0, 1, generator, stream(), options);
-        },
-        algorithm);
+void normal(std::int64_t size, random_algorithm algorithm = automatic) {
+    row<T>("random_normal", size, algorithm,
+           [](auto y, const auto&... others) { random_normal<T>(y, 0, 1, others...); });
 }
 
 template <class T>
 void bernoulli(std::int64_t size) {
-    row<T>("random_bernoulli", size, [](auto y, const philox& generator, const random_options& options) {
-        random_bernoulli<T>(y, p, generator, stream(), options);
-    });
+    row<T>("random_bernoulli", size, automatic,
+           [](auto y, const auto&... others) { random_bernoulli<T>(y, p, others...); });
 }
 
 template <class T>
-void dropout_row(std::int64_t size, random_algorithm algorithm = random_algorithm::automatic) {
-    device_row(vector<T>("dropout", size, 1), implementation(algorithm), temperature::cold, [=] {
-        return [=, x = random_on_device<T>(size), y = device_buffer<T>(size, stream()),
-                generator = philox{}]() mutable {
+void dropout_row(std::int64_t size, random_algorithm algorithm = automatic) {
+    operand_row(
+        vector<T>("dropout", size, 1), implementation(algorithm), cold,
+        [algorithm, generator = philox{}](auto x, auto y) mutable {
             dropout<T>(x, y, p, generator, stream(), {algorithm});
-            generator.offset += static_cast<std::uint64_t>(size);
-        };
-    });
+            generator.offset += static_cast<std::uint64_t>(x.size);
+        },
+        random_vector<T>(size), result_vector<T>(size));
 }
 
 void permutation(std::int64_t size) {
-    device_row(vector<std::int32_t>("random_permutation", size, 0), "heddle", temperature::cold, [=] {
-        return [y = device_buffer<std::int32_t>(size, stream()), generator = philox{}]() mutable {
+    operand_row(
+        vector<std::int32_t>("random_permutation", size, 0), "heddle", cold,
+        [generator = philox{}](auto y) mutable {
             random_permutation(y, generator, stream());
             ++generator.offset;
-        };
-    });
-}
-
-void host(std::int64_t size) {
-    host_row(vector<float>("random_uniform", size, 0), "host", [=] {
-        return [=, y = std::vector<float>(static_cast<std::size_t>(size))]() mutable {
-            host::random_uniform<float>(vector_view<float>{y.data(), size}, 0, 1, {});
-            benchmark::DoNotOptimize(y.data());
-        };
-    });
+        },
+        result_vector<std::int32_t>(size));
 }
 
 }  // namespace
@@ -114,7 +89,13 @@ void register_random() {
         normal<float>(large, algorithm);
         dropout_row<half>(large, algorithm);
     }
-    host(medium);
+    host_operand_row(
+        vector<float>("random_uniform", medium, 0), "host",
+        [](auto y) {
+            host::random_uniform<float>(y, 0, 1, {});
+            benchmark::DoNotOptimize(y.data);
+        },
+        result_vector<float>(medium));
 }
 
 }  // namespace heddle::bench

@@ -44,17 +44,8 @@ double on_this_device(Count of) {
     return has_device() ? of(traits_of(current_device())) : 0;
 }
 
-std::string_view name_of(access access) {
-    switch (access) {
-        case access::read:
-            return "dram_read";
-        case access::write:
-            return "dram_write";
-        case access::copy:
-            return "dram_copy";
-    }
-    return "";
-}
+/// The names of accesses.
+constexpr std::string_view names[] = {"dram_read", "dram_write", "dram_copy"};
 
 /// The fastest of all variants. `call_by` gives the call of one.
 template <class CallBy>
@@ -82,8 +73,8 @@ access_variant fastest(temperature temperature, CallBy call_by) {
 void memory_row(access access, std::int64_t footprint, temperature temperature) {
     const std::int64_t moved = access == access::copy ? footprint / 2 : footprint;
     const std::int64_t read = access == access::write ? 0 : moved, written = footprint - read;
-    const problem problem{fmt::format("ceiling/{}/{}", name_of(access), footprint), static_cast<double>(read),
-                          static_cast<double>(written)};
+    const problem problem{fmt::format("ceiling/{}/{}", names[static_cast<int>(access)], footprint),
+                          static_cast<double>(read), static_cast<double>(written)};
     const auto found = std::make_shared<std::optional<access_variant>>();  // by the first repetition
     device_row(problem, "heddle", temperature, [=] {
         constexpr auto word = static_cast<std::int64_t>(sizeof(std::int64_t));

@@ -108,14 +108,9 @@ double wgmma_operations(tensor_type type, const device_traits& device) {
 }
 
 void wgmma_products(tensor_type type, float* sink, cuda::stream_ref stream) {
-    switch (type) {
-        case tensor_type::tf32:
-            return launch<tensor_type::tf32>(sink, stream);
-        case tensor_type::f16:
-            return launch<tensor_type::f16>(sink, stream);
-        case tensor_type::bf16:
-            return launch<tensor_type::bf16>(sink, stream);
-    }
+    constexpr void (*by_type[])(float*, cuda::stream_ref) = {
+        launch<tensor_type::tf32>, launch<tensor_type::f16>, launch<tensor_type::bf16>};
+    by_type[static_cast<int>(type)](sink, stream);
 }
 
 }  // namespace heddle::bench

@@ -1,22 +1,8 @@
-#include "benchmarks/cliffs/case.hpp"
+#include "benchmarks/cliffs/family.hpp"
 #include "benchmarks/cliffs/images.hpp"
 #include "benchmarks/cliffs/vendor_functions.hpp"
-#include "benchmarks/support/rows.hpp"
 #include "tests/bounds/windows.hpp"
 #include <heddle/gaussian_blur.hpp>
-
-#include <fmt/format.h>
-#include <heddle_baselines.hpp>
-
-#include <algorithm>
-#include <cstdint>
-#include <functional>
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <type_traits>
-#include <vector>
 
 namespace heddle::bench::cliffs {
 namespace {
@@ -36,13 +22,13 @@ struct problem {
     [[nodiscard]] gaussian_blur_options options(std::string_view kernel = {}) const {
         return {.radius = radius, .border = images.border, .exact = exact, .kernel = kernel};
     }
-    /// `automatic` may take it: its window is not exactly a Gaussian.
+    /// Whether `automatic` may choose `decimated`, whose window is not exactly a Gaussian.
     [[nodiscard]] bool may_be_decimated() const {
         return !exact && !radius && std::min(sigma_x, sigma_y) >= 12;
     }
 };
 
-/// `automatic` may take any rung.
+/// The bound holds for every rung that `automatic` may choose.
 template <class T>
 double bound(const problem<T>& p, const window_facts& exact, const std::vector<double>& taps_x,
              const std::vector<double>& taps_y) {
@@ -57,23 +43,7 @@ double bound(const problem<T>& p, const window_facts& exact, const std::vector<d
 }
 
 #if HEDDLE_HAS_NPP
-template <class T>
-auto npp_gauss_function(std::int64_t channels) {
-    if constexpr (std::is_same_v<T, float>)
-        return npp_function(channels, nppiFilterGaussAdvancedBorder_32f_C1R_Ctx,
-                            nppiFilterGaussAdvancedBorder_32f_C3R_Ctx,
-                            nppiFilterGaussAdvancedBorder_32f_C4R_Ctx);
-    else if constexpr (std::is_same_v<T, std::uint16_t>)
-        return npp_function(channels, nppiFilterGaussAdvancedBorder_16u_C1R_Ctx,
-                            nppiFilterGaussAdvancedBorder_16u_C3R_Ctx,
-                            nppiFilterGaussAdvancedBorder_16u_C4R_Ctx);
-    else
-        return npp_function(channels, nppiFilterGaussAdvancedBorder_8u_C1R_Ctx,
-                            nppiFilterGaussAdvancedBorder_8u_C3R_Ctx,
-                            nppiFilterGaussAdvancedBorder_8u_C4R_Ctx);
-}
-
-/// The whole window at once: not where that takes long.
+/// NPP's call with the whole window. It is left out where it takes long.
 template <class T>
 void add_npp_gauss(trial& t, const problem<T>& p, const std::shared_ptr<image_operands<T, T>>& o) {
     constexpr double most_products = 5e10;
@@ -99,7 +69,7 @@ void add_npp_gauss(trial& t, const problem<T>& p, const std::shared_ptr<image_op
 }
 #endif
 
-/// What a choice depends on, as benchmarks/tuning reads it.
+/// What the choice of a kernel depends on, as benchmarks/tuning reads it.
 template <class T>
 std::string json_of(const problem<T>& p, image_operands<T, T>& o) {
     const auto lie = [](const auto& images) {
@@ -115,7 +85,7 @@ std::string json_of(const problem<T>& p, image_operands<T, T>& o) {
         p.may_be_decimated());
 }
 
-/// Each kernel that `automatic` may take, by its name, but for `naive` where it takes seconds.
+/// Adds each kernel that `automatic` may choose, but not `naive` where it takes seconds.
 template <class T>
 void add_choices(trial& t, const problem<T>& p, const std::shared_ptr<image_operands<T, T>>& o,
                  const std::function<void(std::string_view)>& run) {

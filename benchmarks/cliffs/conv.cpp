@@ -1,24 +1,8 @@
-#include "benchmarks/cliffs/case.hpp"
-#include "benchmarks/cliffs/operands.hpp"
+#include "benchmarks/cliffs/family.hpp"
 #include "benchmarks/support/cudnn_graph.hpp"
 #include "benchmarks/support/layers.hpp"
-#include "benchmarks/support/rows.hpp"
 #include "tests/bounds/products.hpp"
 #include <heddle/conv.hpp>
-#include <heddle/device.hpp>
-
-#include <fmt/format.h>
-#include <heddle_baselines.hpp>
-
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <string>
-#include <string_view>
-#include <type_traits>
-#include <vector>
 
 /// relu(conv + bias) of dense images and filters.
 namespace heddle::bench::cliffs {
@@ -32,7 +16,7 @@ struct problem {
     [[nodiscard]] bool is_tf32() const { return precision == precision::tf32; }
 
     [[nodiscard]] std::int64_t channels_of_group() const { return shape.channels / shape.geometry.groups; }
-    /// The terms of a sum.
+    /// The number of products in a sum.
     [[nodiscard]] std::int64_t depth() const {
         return shape.filter_height * shape.filter_width * channels_of_group();
     }
@@ -73,16 +57,15 @@ struct operands {
     }
 };
 
-/// The exact outputs at these places, and what they may be off by: docs/accuracy.md.
+/// Adds the exact outputs and their bounds (docs/accuracy.md).
 template <class T>
-void add_expected(const problem& p, operands<T>& o, const std::vector<place>& places,
-                  std::vector<double>& expected, std::vector<double>& bounds) {
+void add_expected(const problem& p, operands<T>& o, expected_places& expected) {
     const conv_shape& s = p.shape;
     const conv_geometry& g = s.geometry;
     const std::int64_t channels = p.channels_of_group(), of_group = s.filters / g.groups;
     const double share =
         bounds::of_conv<T>(conv_algorithm::automatic, p.precision, s.filter_height, s.filter_width, channels);
-    for (const auto& [pixel, filter] : places) {
+    for (const auto& [pixel, filter] : expected.places) {
         const std::int64_t line = pixel / s.output_width(), x = pixel % s.output_width(),
                            y = line % s.output_height(), image = line / s.output_height();
         std::vector<std::int64_t> inputs, weights;
@@ -108,12 +91,11 @@ void add_expected(const problem& p, operands<T>& o, const std::vector<place>& pl
         const bounds::approximate result = bounds::conv_result(
             {sum, share * magnitudes}, 1, bias, 0, true,
             [](const bounds::approximate& a) { return bounds::activated(matmul_activation::relu, a); });
-        expected.push_back(result.value);
-        bounds.push_back(bounds::stored_as<T>(result));
+        expected.add(result.value, bounds::stored_as<T>(result));
     }
 }
 
-/// What a choice depends on, as benchmarks/tuning reads it.
+/// What the choice of a kernel depends on, as benchmarks/tuning reads it.
 template <class T>
 std::string json_of(const problem& p) {
     const conv_shape& s = p.shape;
@@ -125,7 +107,7 @@ std::string json_of(const problem& p) {
         s.filter_width, g.stride.x, g.padding.left, g.dilation.x, g.groups);
 }
 
-/// Each kernel that `automatic` may take, by its name.
+/// Adds each kernel that `automatic` may choose.
 template <class T>
 void add_choices(trial& t, const problem& p, const std::shared_ptr<operands<T>>& o) {
     t.problem = json_of<T>(p);
@@ -153,12 +135,10 @@ trial prepare(const problem& p, bool with_choices) {
             return [o, call] { call(); };
         });
 #endif
-    const auto places = sampled_places(p.shape.output_size() / p.shape.filters, p.shape.filters, p.seed, 32);
-    std::vector<double> expected, bounds;
-    add_expected(p, *o, places, expected, bounds);
-    t.wrong = [o, places, expected, bounds](double slack) {
-        return mismatch(o->output.view(), places, expected, bounds, slack);
-    };
+    expected_places expected{
+        sampled_places(p.shape.output_size() / p.shape.filters, p.shape.filters, p.seed, 32)};
+    add_expected(p, *o, expected);
+    t.wrong = [o, expected](double slack) { return expected.wrong("output", o->output, slack); };
     return t;
 }
 
@@ -193,14 +173,12 @@ drawn_case draw(drawing& d) {
     const auto operations = [](const problem& of) {
         return 2 * static_cast<double>(of.shape.output_size()) * static_cast<double>(of.depth());
     };
-    constexpr double most_of_one = 1e6;  // extents: their products are numbers of 64 bits then
+    constexpr double most_of_one = 1e6;  // of extents, so that their products fit into 64 bits
     drawn_case c;
     c.extents = d.extents(is_depthwise ? 3 : 4, [&](std::span<const std::int64_t> e) {
-        double product = static_cast<double>(e[0]) * static_cast<double>(e[1]) * static_cast<double>(e[1]);
         for (const std::int64_t extent : e)
             if (static_cast<double>(extent) > most_of_one) return false;
-        product *= static_cast<double>(e[2]);
-        if (product > most_bytes) return false;
+        if (product_of({e[0], e[1], e[1], e[2]}) > most_bytes) return false;
         const problem of = shaped(e);
         return of.depth() <= most_depth && operations(of) <= most_operations &&
                memory(of.shape) <= most_bytes;

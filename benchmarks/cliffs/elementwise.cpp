@@ -1,23 +1,12 @@
-#include "benchmarks/cliffs/case.hpp"
-#include "benchmarks/cliffs/operands.hpp"
+#include "tests/bounds/elementwise.hpp"
+
+#include "benchmarks/cliffs/family.hpp"
 #include "benchmarks/cliffs/vendor_functions.hpp"
 #include "benchmarks/support/cub.hpp"
 #include "benchmarks/support/own_functor.hpp"
-#include "benchmarks/support/rows.hpp"
 #include <heddle/elementwise.hpp>
 
-#include <fmt/format.h>
-#include <heddle_baselines.hpp>
-
-#include <algorithm>
 #include <array>
-#include <cmath>
-#include <memory>
-#include <numbers>
-#include <optional>
-#include <span>
-#include <type_traits>
-#include <vector>
 
 namespace heddle::bench::cliffs {
 namespace {
@@ -40,79 +29,46 @@ struct problem {
     [[nodiscard]] std::size_t inputs() const { return static_cast<std::size_t>(input_count(op)); }
 };
 
-/// In float64.
+/// The result in float64.
 double exact(operation op, const std::array<double, 3>& in, double p, double q) {
-    const double x = in[0];
-    const double s = 1 / (1 + std::exp(-x)), t = std::tanh(x);
-    const double root_of_2_over_pi = std::sqrt(2 / std::numbers::pi);
-    // This is (1 + tanh(u)) / 2, which would cancel where u is far below 0.
-    const double gate = 1 / (1 + std::exp(-2 * root_of_2_over_pi * (x + 0.044715 * x * x * x)));
-    const double normal = 0.5 * std::erfc(-x / std::numbers::sqrt2);
     switch (op) {
         case operation::add:
-            return x + in[1];
+            return in[0] + in[1];
         case operation::subtract:
-            return x - in[1];
+            return in[0] - in[1];
         case operation::multiply:
-            return x * in[1];
+            return in[0] * in[1];
         case operation::scale:
-            return p * x;
+            return p * in[0];
         case operation::axpy:
-            return p * x + in[1];
+            return p * in[0] + in[1];
         case operation::fused_multiply_add:
-            return x * in[1] + in[2];
-        case operation::clamp:
-            return std::clamp(x, p, q);
-        case operation::abs:
-            return std::abs(x);
-        case operation::exp:
-            return std::exp(x);
+            return in[0] * in[1] + in[2];
         case operation::sigmoid:
-            return s;
-        case operation::tanh:
-            return t;
-        case operation::relu:
-            return std::max(x, 0.0);
-        case operation::gelu:
-            return x * normal;
-        case operation::gelu_tanh:
-            return x * gate;
-        case operation::silu:
-            return x * s;
-        case operation::sigmoid_derivative:
-            return s * (1 - s);
-        case operation::tanh_derivative:
-            return 1 - t * t;
-        case operation::relu_derivative:
-            return x > 0 ? 1 : 0;
-        case operation::gelu_derivative:
-            return normal + x * std::exp(-x * x / 2) / std::sqrt(2 * std::numbers::pi);
-        case operation::gelu_tanh_derivative:
-            return gate + 2 * x * gate * (1 - gate) * root_of_2_over_pi * (1 + 3 * 0.044715 * x * x);
-        case operation::silu_derivative:
-            return s * (1 + x * (1 - s));
+            return static_cast<double>(bounds::logistic(static_cast<long double>(in[0])));
+        default:
+            return static_cast<double>(bounds::expect(op, {}, in[0], p, q).value);
     }
-    return NAN;
 }
 
 bool is_rounded_once(operation op) {
     using enum elementwise_operation;
-    for (const operation exact : {add, subtract, multiply, scale, clamp, abs, relu, relu_derivative})
-        if (op == exact) return true;
-    return false;
+    constexpr operation all[] = {add, subtract, multiply, scale, clamp, abs, relu, relu_derivative};
+    return std::ranges::find(all, op) != std::end(all);
 }
 
-/// Arguments are at most 4. Functions are off by some dozens of u in what they are computed in; where terms of both signs are
-/// added, of the terms. docs/accuracy.md has each bound.
+/// Arguments are at most 4. The error of a function is some dozens of u of the type that it is computed in. Where terms of
+/// both signs are added, it is relative to the terms. docs/accuracy.md has each bound.
 template <class T>
 double bound(operation op, double value) {
     // A result of 16 bits was rounded to float before.
     if (is_rounded_once(op)) return (1 + 0x1p-10) * unit_roundoff<T>() * std::abs(value) + smallest<T>();
     const double u = sizeof(T) == 2 ? 0x1p-13 : 64 * unit_roundoff<compute_type<T>>();
-    const bool may_cancel = op == operation::gelu_derivative || op == operation::gelu_tanh_derivative ||
-                            op == operation::silu_derivative || op == operation::tanh_derivative ||
-                            op == operation::sigmoid_derivative || op == operation::axpy ||
-                            op == operation::fused_multiply_add;
+    using enum elementwise_operation;
+    constexpr operation cancelling[] = {gelu_derivative,   gelu_tanh_derivative, silu_derivative,
+                                        tanh_derivative,   sigmoid_derivative,   axpy,
+                                        fused_multiply_add};
+    const bool may_cancel = std::ranges::find(cancelling, op) != std::end(cancelling);
     return (unit_roundoff<T>() + u) * std::abs(value) + (may_cancel ? u : 0) + smallest<T>();
 }
 
@@ -142,7 +98,7 @@ void run(const problem<T>& p, operands<T>& o) {
     heddle::detail::run({p.op, element_type_of<T>, all, p.p, p.q}, stream(), {});
 }
 
-/// Rows without gaps in one order: a vector to CUB.
+/// Whether the operands have no gaps and the same order, so that they are vectors to CUB.
 template <class T>
 bool is_dense(const problem<T>& p) {
     const std::span<const placement> used(p.lies.data(), p.inputs() + (p.in_place ? 0 : 1));
@@ -171,7 +127,7 @@ void add_cublas(trial& t, const problem<T>& p, const std::shared_ptr<operands<T>
                 };
             });
         const bool is_sum = p.op == operation::add || p.op == operation::subtract;
-        // In place, geam takes operands that lie alike.
+        // In place, geam needs operands with the same layout.
         if ((is_sum || p.op == operation::scale) && !p.is_vector && !p.in_place)
             t.add_peer("cublas geam", [&] {
                 return [p, o, is_sum] {
@@ -191,10 +147,7 @@ trial prepare(const problem<T>& p) {
     trial t;
     t.is_in_place = p.in_place;
     t.reset = [p, o] {
-        if (p.in_place)
-            o->inputs.back().fill(p.seed + p.inputs() - 1, {-4, 4, 0});
-        else
-            o->output->poison();
+        p.in_place ? o->inputs.back().fill(p.seed + p.inputs() - 1, {-4, 4, 0}) : o->output->poison();
     };
     t.call = [p, o] { run(p, *o); };
     if constexpr (std::is_same_v<T, float> || std::is_same_v<T, half>)
@@ -210,20 +163,18 @@ trial prepare(const problem<T>& p) {
 #if HEDDLE_HAS_CUBLAS
     add_cublas(t, p, o);
 #endif
-    const auto places = sampled_places(p.rows, p.cols, p.seed);
-    std::vector<std::array<double, 3>> in(places.size());
+    expected_places expected{sampled_places(p.rows, p.cols, p.seed)};
+    std::vector<std::array<double, 3>> in(expected.places.size());
     for (std::size_t i = 0; i < p.inputs(); ++i) {
-        const auto elements = gathered(o->inputs[i].view(), places);
-        for (std::size_t place = 0; place < places.size(); ++place) in[place][i] = to_double(elements[place]);
+        const auto elements = gathered(o->inputs[i].view(), expected.places);
+        for (std::size_t at = 0; at < in.size(); ++at) in[at][i] = to_double(elements[at]);
     }
-    std::vector<double> expected, bounds;
     for (const auto& of_place : in) {
-        expected.push_back(exact(p.op, of_place, p.p, p.q));
-        bounds.push_back(bound<T>(p.op, expected.back()));
+        const double value = exact(p.op, of_place, p.p, p.q);
+        expected.add(value, bound<T>(p.op, value));
     }
-    t.wrong = [o, places, expected, bounds](double slack) {
-        const std::string wrong = mismatch(o->result().view(), places, expected, bounds, slack);
-        return wrong.empty() && o->output ? o->output->changed_gap() : wrong;
+    t.wrong = [o, expected](double slack) {
+        return expected.wrong("result", o->result(), slack, o->output.has_value());
     };
     return t;
 }
@@ -237,7 +188,7 @@ drawn_case draw(drawing& d) {
         p.is_functor ? operation::gelu : elementwise_operations()[d.index(elementwise_operations().size())];
     p.is_vector = d.one_in(2) || p.is_functor;
     p.in_place = (d.one_in(5) && !p.is_functor) || p.op == operation::axpy;
-    // Exact in every type.
+    // These numbers are exact in every type.
     p.p = p.op == operation::clamp ? -1 : d.one_of({2.0, -1.0, 0.5});
     p.q = 1.5;
     const bool all_alike = d.one_in(2);
@@ -247,21 +198,15 @@ drawn_case draw(drawing& d) {
     }
     p.seed = d.bits();
     const std::size_t held = p.inputs() + (p.in_place ? 0 : 1);
-    const auto memory = [p, held](std::span<const std::int64_t> e) {
+    drawn_case c = draw_case_of(d, p.is_vector ? 1 : 2, [p, held](extents_view e) {
         double elements = 0;
         for (std::size_t i = 0; i < held; ++i)
-            elements +=
-                static_cast<double>(span_of(p.lies[i], p.is_vector ? 1 : e[0], e[p.is_vector ? 0 : 1]));
+            elements += static_cast<double>(span_of(p.lies[i], p.is_vector ? 1 : e[0], e.back()));
         return elements * sizeof(T);
-    };
-    drawn_case c;
-    c.extents = d.extents(p.is_vector ? 1 : 2, [&](auto e) { return memory(e) <= most_bytes; });
+    });
     p.cols = c.extents.back();
     p.rows = p.is_vector ? 1 : c.extents.front();
-    c.memory = memory(c.extents);
-    c.bytes = static_cast<double>(p.inputs() + 1) * static_cast<double>(p.rows) *
-              static_cast<double>(p.cols) * sizeof(T);
-    c.operations = static_cast<double>(p.rows) * static_cast<double>(p.cols);
+    c.bytes = static_cast<double>(p.inputs() + 1) * c.operations * sizeof(T);
     c.words = fmt::format("{} {} of {}{}", dtype<T>, p.is_functor ? "gelu by a functor" : to_string(p.op),
                           p.is_vector ? std::to_string(p.cols) : fmt::format("{} x {}", p.rows, p.cols),
                           p.in_place ? ", in place" : "");

@@ -13,17 +13,24 @@
 
 namespace heddle::bench::cliffs {
 
-// Each is in the file of its name.
-drawn_case draw_elementwise(drawing&), draw_reduce(drawing&), draw_rows(drawing&), draw_scan(drawing&),
-    draw_histogram(drawing&), draw_transpose(drawing&), draw_matmul(drawing&), draw_blur(drawing&),
-    draw_filters(drawing&), draw_conv(drawing&), draw_pool(drawing&), draw_linear(drawing&),
-    draw_loss(drawing&), draw_norm_gradients(drawing&), draw_optimizer(drawing&), draw_random(drawing&);
+// Each is in the file of its name, or of its parts' names.
+drawn_case draw_elementwise(drawing&), draw_reduce(drawing&), draw_row_reduction(drawing&),
+    draw_row_normalisation(drawing&), draw_scan(drawing&), draw_histogram(drawing&), draw_transpose(drawing&),
+    draw_matmul(drawing&), draw_blur(drawing&), draw_filters(drawing&), draw_conv(drawing&),
+    draw_pool(drawing&), draw_layer(drawing&), draw_layer_gradient(drawing&), draw_loss(drawing&),
+    draw_norm_gradients(drawing&), draw_optimizer(drawing&), draw_random(drawing&);
+
+/// A family of two halves.
+template <auto first, auto second>
+drawn_case draw_either(drawing& d) {
+    return d.one_in(2) ? first(d) : second(d);
+}
 
 std::span<const family> families() {
     static constexpr family table[] = {
         {"elementwise", draw_elementwise},
         {"reduce", draw_reduce},
-        {"rows", draw_rows},
+        {"rows", draw_either<draw_row_reduction, draw_row_normalisation>},
         {"scan", draw_scan},
         {"histogram", draw_histogram},
         {"transpose", draw_transpose},
@@ -32,7 +39,7 @@ std::span<const family> families() {
         {"filters", draw_filters},
         {"conv", draw_conv},
         {"pool", draw_pool},
-        {"linear", draw_linear},
+        {"linear", draw_either<draw_layer, draw_layer_gradient>},
         {"loss", draw_loss},
         {"norm_gradients", draw_norm_gradients},
         {"optimizer", draw_optimizer},

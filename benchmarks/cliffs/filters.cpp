@@ -1,20 +1,8 @@
-#include "benchmarks/cliffs/case.hpp"
-#include "benchmarks/cliffs/filter_operands.hpp"
-#include "benchmarks/cliffs/filter_peers.hpp"
-#include "benchmarks/cliffs/images.hpp"
-#include "benchmarks/support/rows.hpp"
+#include "benchmarks/cliffs/filters.hpp"
+
+#include "benchmarks/cliffs/family.hpp"
 #include "tests/bounds/windows.hpp"
 #include <heddle/image_filter.hpp>
-
-#include <fmt/format.h>
-#include <heddle_baselines.hpp>
-
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <string_view>
-#include <type_traits>
-#include <vector>
 
 namespace heddle::bench::cliffs {
 namespace {
@@ -49,7 +37,7 @@ struct separable_taps {
     std::vector<double> x, y;
 };
 
-/// Every filter but the magnitude is a sum of windows that are products of two lines of taps.
+/// Every filter but the magnitude is a sum of windows. Each window is the product of taps along x and taps along y.
 template <class From, class To>
 std::vector<separable_taps> taps_of(const filter_problem<From, To>& p, const filter_operands<From, To>& o) {
     const std::vector<double> smooth{1, 2, 1}, slope{-1, 0, 1}, bend{1, -2, 1}, middle{0, 1, 0};

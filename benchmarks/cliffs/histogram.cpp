@@ -1,24 +1,13 @@
-#include "benchmarks/cliffs/case.hpp"
-#include "benchmarks/cliffs/operands.hpp"
-#include "benchmarks/cliffs/reference.hpp"
-#include "benchmarks/support/cub_histogram.hpp"
-#include "benchmarks/support/rows.hpp"
-#include <heddle/copy.hpp>
+#include "benchmarks/cliffs/family.hpp"
+#include "benchmarks/support/cub.hpp"
 #include <heddle/histogram.hpp>
-#include <heddle/workspace.hpp>
 
-#include <fmt/format.h>
-
-#include <cstdint>
-#include <memory>
 #include <numeric>
-#include <string_view>
-#include <vector>
 
 namespace heddle::bench::cliffs {
 namespace {
 
-/// What the elements are: all over, of one value, of few.
+/// The elements are random, all equal, or of few values.
 enum class data { random, equal, few };
 constexpr std::string_view names[] = {"random", "equal", "few values of"};
 
@@ -103,15 +92,12 @@ drawn_case draw(drawing& d) {
     constexpr std::int64_t most_bins = 1 << 17;
     if (sizeof(T) > 1) p.bins = d.extent(1, most_bins, static_cast<extent_kind>(d.index(3)));
     p.seed = d.bits();
-    const auto memory = [p](std::span<const std::int64_t> e) {
-        return static_cast<double>(span_of(p.x, 1, e[0])) * sizeof(T) + static_cast<double>(p.bins) * 8;
+    const auto bytes_of = [p](std::int64_t elements) {
+        return static_cast<double>(elements) * sizeof(T) + static_cast<double>(p.bins) * 8;
     };
-    drawn_case c;
-    c.extents = d.extents(1, [&](auto e) { return memory(e) <= most_bytes; });
+    drawn_case c = draw_case_of(d, 1, [&](extents_view e) { return bytes_of(span_of(p.x, 1, e[0])); });
     p.size = c.extents.front();
-    c.memory = memory(c.extents);
-    c.bytes = static_cast<double>(p.size) * sizeof(T) + static_cast<double>(p.bins) * 8;
-    c.operations = static_cast<double>(p.size);
+    c.bytes = bytes_of(p.size);
     c.words = fmt::format("histogram of {} {} {} in {} bins{}", p.size, names[static_cast<int>(p.of)],
                           dtype<T>, p.bins, to_string(p.x));
     c.prepare = [p] { return prepare(p); };

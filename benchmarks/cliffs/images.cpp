@@ -1,62 +1,16 @@
 #include "benchmarks/cliffs/images.hpp"
 
 #include "benchmarks/cliffs/vendor_functions.hpp"
-#include "benchmarks/support/rows.hpp"
-#include <heddle/error.hpp>
-
-#include <heddle_baselines.hpp>
-
-#include <algorithm>
 
 namespace heddle::bench::cliffs {
 
 #if HEDDLE_HAS_NPP
 namespace {
 
-HEDDLE_LOADED(npp_library, nppiFilterColumnBorder32f_16u_C1R_Ctx);
-HEDDLE_LOADED(npp_library, nppiFilterColumnBorder32f_16u_C3R_Ctx);
-HEDDLE_LOADED(npp_library, nppiFilterColumnBorder32f_16u_C4R_Ctx);
-HEDDLE_LOADED(npp_library, nppiFilterColumnBorder32f_8u_C1R_Ctx);
-HEDDLE_LOADED(npp_library, nppiFilterColumnBorder32f_8u_C3R_Ctx);
-HEDDLE_LOADED(npp_library, nppiFilterColumnBorder32f_8u_C4R_Ctx);
-HEDDLE_LOADED(npp_library, nppiFilterColumnBorder_32f_C1R_Ctx);
-HEDDLE_LOADED(npp_library, nppiFilterColumnBorder_32f_C3R_Ctx);
-HEDDLE_LOADED(npp_library, nppiFilterColumnBorder_32f_C4R_Ctx);
-HEDDLE_LOADED(npp_library, nppiFilterRowBorder32f_16u_C1R_Ctx);
-HEDDLE_LOADED(npp_library, nppiFilterRowBorder32f_16u_C3R_Ctx);
-HEDDLE_LOADED(npp_library, nppiFilterRowBorder32f_16u_C4R_Ctx);
-HEDDLE_LOADED(npp_library, nppiFilterRowBorder32f_8u_C1R_Ctx);
-HEDDLE_LOADED(npp_library, nppiFilterRowBorder32f_8u_C3R_Ctx);
-HEDDLE_LOADED(npp_library, nppiFilterRowBorder32f_8u_C4R_Ctx);
-HEDDLE_LOADED(npp_library, nppiFilterRowBorder_32f_C1R_Ctx);
-HEDDLE_LOADED(npp_library, nppiFilterRowBorder_32f_C3R_Ctx);
-HEDDLE_LOADED(npp_library, nppiFilterRowBorder_32f_C4R_Ctx);
-
-template <class T>
-auto row_function(std::int64_t channels) {
-    if constexpr (std::is_same_v<T, float>)
-        return npp_function(channels, nppiFilterRowBorder_32f_C1R_Ctx, nppiFilterRowBorder_32f_C3R_Ctx,
-                            nppiFilterRowBorder_32f_C4R_Ctx);
-    else if constexpr (std::is_same_v<T, std::uint16_t>)
-        return npp_function(channels, nppiFilterRowBorder32f_16u_C1R_Ctx, nppiFilterRowBorder32f_16u_C3R_Ctx,
-                            nppiFilterRowBorder32f_16u_C4R_Ctx);
-    else
-        return npp_function(channels, nppiFilterRowBorder32f_8u_C1R_Ctx, nppiFilterRowBorder32f_8u_C3R_Ctx,
-                            nppiFilterRowBorder32f_8u_C4R_Ctx);
-}
-
-template <class T>
-auto column_function(std::int64_t channels) {
-    if constexpr (std::is_same_v<T, float>)
-        return npp_function(channels, nppiFilterColumnBorder_32f_C1R_Ctx, nppiFilterColumnBorder_32f_C3R_Ctx,
-                            nppiFilterColumnBorder_32f_C4R_Ctx);
-    else if constexpr (std::is_same_v<T, std::uint16_t>)
-        return npp_function(channels, nppiFilterColumnBorder32f_16u_C1R_Ctx,
-                            nppiFilterColumnBorder32f_16u_C3R_Ctx, nppiFilterColumnBorder32f_16u_C4R_Ctx);
-    else
-        return npp_function(channels, nppiFilterColumnBorder32f_8u_C1R_Ctx,
-                            nppiFilterColumnBorder32f_8u_C3R_Ctx, nppiFilterColumnBorder32f_8u_C4R_Ctx);
-}
+HEDDLE_NPP_FILTER(row_function, nppiFilterRowBorder32f_8u, nppiFilterRowBorder32f_16u,
+                  nppiFilterRowBorder_32f)
+HEDDLE_NPP_FILTER(column_function, nppiFilterColumnBorder32f_8u, nppiFilterColumnBorder32f_16u,
+                  nppiFilterColumnBorder_32f)
 
 }  // namespace
 
@@ -123,7 +77,6 @@ std::string to_string(const image_shape& s) {
 
 image_shape draw_images(drawing& d, bool& is_batch) {
     image_shape s;
-    constexpr std::int64_t never = std::int64_t{1} << 40;
     s.source = d.lie(false, never);
     s.destination = d.one_in(2) ? s.source : d.lie(false, never);
     s.channels = d.one_of<std::int64_t>({1, 1, 1, 3, 3, 3, 4, 2});
@@ -136,7 +89,7 @@ std::vector<std::int64_t> draw_extents(drawing& d, image_shape& s, bool is_batch
                                        const std::function<bool(const image_shape&)>& fits) {
     // NPP and OpenCV count in 32 bits.
     constexpr std::int64_t most_extent = std::int64_t{1} << 24;
-    // NPP takes a call an image: of more, the host's time would show.
+    // NPP needs a call for each image. With more images, the time of the host would show.
     constexpr std::int64_t most_images = 16;
     const auto with = [&s](std::span<const std::int64_t> e) {
         image_shape tried = s;

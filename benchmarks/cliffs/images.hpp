@@ -1,27 +1,11 @@
 #pragma once
 
-#include "benchmarks/cliffs/case.hpp"
-#include "benchmarks/cliffs/operands.hpp"
-#include "benchmarks/cliffs/reference.hpp"
-#include "tests/bounds/approximate.hpp"
+#include "benchmarks/cliffs/family.hpp"
 #include <heddle/image.hpp>
-#include <heddle/view.hpp>
 
-#include <fmt/format.h>
-
-#include <cstddef>
-#include <cstdint>
-#include <functional>
 #include <limits>
-#include <memory>
-#include <span>
-#include <string>
-#include <string_view>
-#include <type_traits>
-#include <utility>
-#include <vector>
 
-/// What the families of images share.
+/// The families of images share images, their checks and NPP's calls.
 namespace heddle::bench::cliffs {
 
 inline constexpr std::string_view border_names[] = {"replicate", "reflect", "reflect_101", "wrap",
@@ -37,7 +21,7 @@ struct image_shape {
         return static_cast<double>(width) * static_cast<double>(height) * static_cast<double>(channels) *
                static_cast<double>(count);
     }
-    /// That both take.
+    /// The bytes of all sources and destinations.
     [[nodiscard]] double memory(double source_bytes, double destination_bytes) const {
         return static_cast<double>(span_of(source, height * count, width * channels)) * source_bytes +
                static_cast<double>(span_of(destination, height * count, width * channels)) *
@@ -47,9 +31,9 @@ struct image_shape {
 
 std::string to_string(const image_shape& s);
 
-/// All but the extents: most have one or three channels, half repeat the edge, one in eight is a batch.
+/// Draws all but the extents. Most images have one or three channels, half repeat the edge, one case in eight is a batch.
 image_shape draw_images(drawing& d, bool& is_batch);
-/// The extents, as they are reported.
+/// Draws the extents, and returns them as they are reported.
 std::vector<std::int64_t> draw_extents(drawing& d, image_shape& s, bool is_batch,
                                        const std::function<bool(const image_shape&)>& fits);
 
@@ -59,7 +43,7 @@ numbers pixels() {
     return {-1, 1, 0};
 }
 
-/// The largest magnitude.
+/// The largest magnitude of a pixel.
 template <class T>
 double most_of_pixels() {
     return pixels<T>().high;
@@ -79,7 +63,7 @@ struct image_operands {
     image_batch_view<From> sources() { return batch_of(source); }
     image_batch_view<To> destinations() { return batch_of(destination); }
 
-    /// Calls with the views of each source and destination: for libraries that know no batch.
+    /// Calls with the views of each source and destination, for libraries that have no batches.
     template <class Call>
     void each(Call call) {
         image_view<From> from = sources().first;
@@ -102,7 +86,7 @@ struct image_operands {
 
 using expected_pixel = bounds::approximate;
 
-/// What trial::wrong is: pixels of the first and the last image are compared with what `expected` makes of the source there.
+/// Returns trial::wrong. It compares pixels of the first and the last image with what `expected` computes from the source.
 template <class From, class To, class Expected>
 std::function<std::string(double)> check_of(const std::shared_ptr<image_operands<From, To>>& o,
                                             std::uint64_t seed, Expected expected) {
@@ -133,17 +117,17 @@ std::function<std::string(double)> check_of(const std::shared_ptr<image_operands
     };
 }
 
-/// Adds NPP's filters along rows and then along columns. Its taps are floats, in reverse order. It knows no half, no two
-/// channels and no border but replicate, which stands for the others: it is as much work.
+/// Adds NPP's filters along rows and then along columns. Its taps are floats in reverse order. NPP has no half and no
+/// images of two channels. Of the borders it has only replicate, which stands for the others, as it is as much work.
 template <class T>
 void add_npp_passes(trial& t, const std::shared_ptr<image_operands<T, T>>& o,
                     const std::vector<double>& taps_x, const std::vector<double>& taps_y);
 
 /// NPP reads a pixel of four channels at once.
-/// @throws unsupported  there are four, and some pixels are not at multiples of their size
+/// @throws unsupported  there are four channels, and some pixels do not lie at multiples of their size
 void need_whole_pixels(const image_shape& s);
 
-/// A name for NPP, which says whose border it has.
+/// A name for NPP's call, which says that it uses another border.
 std::string npp_name(std::string_view function, const image_shape& s);
 
 }  // namespace heddle::bench::cliffs

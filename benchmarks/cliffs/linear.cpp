@@ -1,21 +1,14 @@
 #include "benchmarks/cliffs/linear.hpp"
 
-#include "benchmarks/cliffs/case.hpp"
+#include "benchmarks/cliffs/family.hpp"
 #include "benchmarks/cliffs/matmul_operands.hpp"
 #include <heddle/linear.hpp>
-
-#include <fmt/format.h>
-
-#include <cstddef>
-#include <iterator>
-#include <memory>
-#include <span>
 
 /// Fully connected layers, with bias and activation.
 namespace heddle::bench::cliffs {
 namespace {
 
-/// A layer is a product with an epilogue, whose B is its weights turned over.
+/// A layer is a product with an epilogue. B is the transposed matrix of weights.
 template <class T>
 trial prepare(const product_problem<T, T>& p) {
     const auto o = std::make_shared<product_operands<T, T>>(p);
@@ -42,20 +35,17 @@ drawn_case draw(drawing& d, precision precision) {
     p.b.column_major = !p.b.column_major;  // weights mostly lie in rows of `in`
     p.c = draw_layer_matrix(d);
     p.seed = d.bits();
-    const auto memory = [p](std::span<const std::int64_t> e) {
-        return (span_in_double(p.a, e[0], e[1]) + span_in_double(p.b, e[1], e[2]) +
-                span_in_double(p.c, e[0], e[2]) + static_cast<double>(e[2])) *
-               sizeof(T);
-    };
-    const auto operations = [](auto e) { return 2 * product_of({e[0], e[1], e[2]}); };
-    drawn_case c;
-    c.extents =
-        d.extents(3, [&](auto e) { return operations(e) <= most_operations && memory(e) <= most_bytes; });
+    drawn_case c = draw_case_of(
+        d, 3,
+        [p](extents_view e) {
+            return (span_in_double(p.a, e[0], e[1]) + span_in_double(p.b, e[1], e[2]) +
+                    span_in_double(p.c, e[0], e[2]) + static_cast<double>(e[2])) *
+                   sizeof(T);
+        },
+        [](extents_view e) { return 2 * product_of(e); });
     p.m = c.extents[0];
     p.k = c.extents[1];
     p.n = c.extents[2];
-    c.memory = memory(c.extents);
-    c.operations = operations(c.extents);
     c.bytes = (product_of({p.m, p.k}) + product_of({p.k, p.n}) + product_of({p.m, p.n}) +
                (p.has_row_bias ? static_cast<double>(p.n) : 0)) *
               sizeof(T);
@@ -65,10 +55,7 @@ drawn_case draw(drawing& d, precision precision) {
     if (p.has_row_bias) c.words += ", bias";
     placement weights = p.b;
     weights.column_major = !weights.column_major;
-    const placement plain;
-    if (p.a != plain) c.words += "; x" + to_string(p.a);
-    if (weights != plain) c.words += "; weights" + to_string(weights);
-    if (p.c != plain) c.words += "; y" + to_string(p.c);
+    c.words += words_of_placements({{"x", p.a}, {"weights", weights}, {"y", p.c}});
     c.prepare = [p] { return prepare(p); };
     return c;
 }
@@ -77,10 +64,6 @@ drawn_case draw(drawing& d, precision precision) {
 
 drawn_case draw_layer(drawing& d) {
     return draw_typed_layer(d, [&]<class T>(precision precision) { return draw<T>(d, precision); });
-}
-
-drawn_case draw_linear(drawing& d) {
-    return d.one_in(2) ? draw_layer(d) : draw_layer_gradient(d);
 }
 
 }  // namespace heddle::bench::cliffs

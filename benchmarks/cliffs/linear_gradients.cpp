@@ -1,25 +1,8 @@
-#include "benchmarks/cliffs/case.hpp"
-#include "benchmarks/cliffs/expected_places.hpp"
+#include "benchmarks/cliffs/family.hpp"
 #include "benchmarks/cliffs/linear.hpp"
 #include "benchmarks/cliffs/matmul_operands.hpp"
-#include "benchmarks/cliffs/operands.hpp"
-#include "benchmarks/cliffs/reference.hpp"
-#include "benchmarks/cliffs/vendor_matmul.hpp"
 #include "tests/bounds/activations.hpp"
 #include <heddle/linear.hpp>
-
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <memory>
-#include <optional>
-#include <span>
-#include <string>
-#include <vector>
 
 /// The gradients of fully connected layers.
 namespace heddle::bench::cliffs {
@@ -36,7 +19,7 @@ struct problem {
     [[nodiscard]] double products() const { return (has_dx ? 1 : 0) + (has_dweights ? 1 : 0); }
 };
 
-/// Gradients are so small that half has room for sums over all that memory has room for.
+/// Gradients are so small that no sum overflows half.
 template <class T>
 struct operands {
     operand<T> x, weights, gradient;
@@ -66,12 +49,9 @@ struct operands {
 template <class T>
 expected_places expected_dx(const problem<T>& p, operands<T>& o) {
     using bounds::u;
-    expected_places expected{sampled_places(p.batch, p.in, p.seed, 32), {}, {}};
-    std::vector<line> rows, cols;
-    for (const auto& [row, col] : expected.places) {
-        rows.push_back(row_of(o.gradient.view(), row));
-        cols.push_back(column_of(o.weights.view(), col));
-    }
+    expected_places expected{sampled_places(p.batch, p.in, p.seed, 32)};
+    const auto rows = rows_of(o.gradient.view(), expected.places),
+               cols = columns_of(o.weights.view(), expected.places);
     const std::vector<T> x = gathered(o.x.view(), expected.places);
     const auto dots = dots_of(o.gradient.data(), rows, o.weights.data(), cols);
     for (std::size_t i = 0; i < dots.size(); ++i) {
@@ -79,7 +59,7 @@ expected_places expected_dx(const problem<T>& p, operands<T>& o) {
         const double of_sum =
             product_bound<T>(p.options.precision, static_cast<double>(p.out), dots[i].magnitudes, norms);
         const double factor = bounds::derivative_of_result(p.options.activation_of_x, to_double(x[i]));
-        // The sum may be rounded to T before.
+        // The sum may be rounded to T first.
         const double before = bounds::stored_as<T>(dots[i].sum, of_sum), value = factor * dots[i].sum;
         const double error = std::abs(factor) * (before + 3 * u * (std::abs(dots[i].sum) + before));
         expected.add(value, bounds::stored_as<T>(value, error));
@@ -89,7 +69,7 @@ expected_places expected_dx(const problem<T>& p, operands<T>& o) {
 
 template <class T>
 expected_places expected_dweights(const problem<T>& p, operands<T>& o) {
-    expected_places expected{sampled_places(p.out, p.in, p.seed, 32), {}, {}};
+    expected_places expected{sampled_places(p.out, p.in, p.seed, 32)};
     std::vector<line> of_gradient, of_x;
     for (const auto& [row, col] : expected.places) {
         of_gradient.push_back(column_of(o.gradient.view(), row));
@@ -106,16 +86,15 @@ expected_places expected_dweights(const problem<T>& p, operands<T>& o) {
 
 template <class T>
 expected_places expected_dbias(const problem<T>& p, operands<T>& o) {
-    expected_places expected{sampled_places(1, p.out, p.seed, 32), {}, {}};
-    std::vector<line> lines;
-    for (const place& at : expected.places) lines.push_back(column_of(o.gradient.view(), at.col));
-    for (const line_facts& facts : facts_of(o.gradient.data(), lines))
+    expected_places expected{sampled_places(1, p.out, p.seed, 32)};
+    const std::vector<line> columns = columns_of(o.gradient.view(), expected.places);
+    for (const line_facts& facts : facts_of(o.gradient.data(), columns))
         expected.add(facts.sum,
                      error_of_additions(static_cast<double>(p.batch), bounds::u) * facts.magnitudes);
     return expected;
 }
 
-/// The products alone, by cuBLAS and by cublasLt.
+/// Adds the products alone, by cuBLAS and by cublasLt.
 template <class T>
 void add_products(trial& t, const problem<T>& p, const std::shared_ptr<operands<T>>& o) {
     const bool is_tf32 = p.options.precision == precision::tf32;
@@ -158,10 +137,8 @@ trial prepare(const problem<T>& p) {
     const auto dweights = p.has_dweights ? expected_dweights(p, *o) : expected_places{};
     const auto dbias = p.has_dbias ? expected_dbias(p, *o) : expected_places{};
     t.wrong = [o, dx, dweights, dbias](double slack) {
-        std::string wrong;
-        if (o->dx) wrong = dx.wrong("dx", *o->dx, slack);
-        if (wrong.empty() && o->dweights) wrong = dweights.wrong("dweights", *o->dweights, slack);
-        return wrong.empty() && o->dbias ? dbias.wrong("dbias", *o->dbias, slack) : wrong;
+        return first_wrong({dx.wrong("dx", o->dx, slack), dweights.wrong("dweights", o->dweights, slack),
+                            dbias.wrong("dbias", o->dbias, slack)});
     };
     return t;
 }
@@ -181,21 +158,20 @@ drawn_case draw(drawing& d, precision precision) {
     p.gradient = draw_layer_matrix(d);
     p.dx = draw_layer_matrix(d);
     p.seed = d.bits();
-    const auto memory = [p](std::span<const std::int64_t> e) {
-        return (span_in_double(p.x, e[0], e[1]) + span_in_double(p.weights, e[2], e[1]) +
-                span_in_double(p.gradient, e[0], e[2]) + (p.has_dx ? span_in_double(p.dx, e[0], e[1]) : 0)) *
-                   sizeof(T) +
-               ((p.has_dweights ? product_of({e[1], e[2]}) : 0) + static_cast<double>(e[2])) * sizeof(float);
-    };
-    const auto operations = [p](auto e) { return 2 * p.products() * product_of({e[0], e[1], e[2]}); };
-    drawn_case c;
-    c.extents =
-        d.extents(3, [&](auto e) { return operations(e) <= most_operations && memory(e) <= most_bytes; });
+    drawn_case c = draw_case_of(
+        d, 3,
+        [p](extents_view e) {
+            return (span_in_double(p.x, e[0], e[1]) + span_in_double(p.weights, e[2], e[1]) +
+                    span_in_double(p.gradient, e[0], e[2]) +
+                    (p.has_dx ? span_in_double(p.dx, e[0], e[1]) : 0)) *
+                       sizeof(T) +
+                   ((p.has_dweights ? product_of({e[1], e[2]}) : 0) + static_cast<double>(e[2])) *
+                       sizeof(float);
+        },
+        [p](extents_view e) { return 2 * p.products() * product_of(e); });
     p.batch = c.extents[0];
     p.in = c.extents[1];
     p.out = c.extents[2];
-    c.memory = memory(c.extents);
-    c.operations = operations(c.extents);
     const double of_x = product_of({p.batch, p.in}), of_weights = product_of({p.in, p.out});
     const bool reads_x = p.has_dweights || p.options.activation_of_x != none;
     c.bytes =
@@ -208,11 +184,10 @@ drawn_case draw(drawing& d, precision precision) {
     if (!p.has_dx) c.words += ", no dx";
     if (!p.has_dweights) c.words += ", no dweights";
     if (!p.has_dbias) c.words += ", no dbias";
-    const placement plain;
-    if (p.x != plain) c.words += "; x" + to_string(p.x);
-    if (p.weights != plain) c.words += "; weights" + to_string(p.weights);
-    if (p.gradient != plain) c.words += "; gradient" + to_string(p.gradient);
-    if (p.has_dx && p.dx != plain) c.words += "; dx" + to_string(p.dx);
+    c.words += words_of_placements({{"x", p.x},
+                                    {"weights", p.weights},
+                                    {"gradient", p.gradient},
+                                    {"dx", p.has_dx ? p.dx : placement{}}});
     c.prepare = [p] { return prepare(p); };
     return c;
 }

@@ -1,23 +1,8 @@
 #include "tests/bounds/loss.hpp"
 
-#include "benchmarks/cliffs/case.hpp"
-#include "benchmarks/cliffs/expected_places.hpp"
-#include "benchmarks/cliffs/operands.hpp"
-#include "benchmarks/cliffs/reference.hpp"
-#include "benchmarks/support/rows.hpp"
+#include "benchmarks/cliffs/family.hpp"
 #include "tests/bounds/softmax.hpp"
 #include <heddle/loss.hpp>
-
-#include <fmt/format.h>
-
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
 /// Losses of rows, with their gradients or without.
 namespace heddle::bench::cliffs {
@@ -39,7 +24,7 @@ struct problem {
     [[nodiscard]] bool has_labels() const { return op == operation::cross_entropy; }
     [[nodiscard]] bool is_apart() const { return has_gradient && !in_place; }
     [[nodiscard]] numbers elements() const { return has_labels() ? numbers{-8, 8, 0} : numbers{-1, 1, 0}; }
-    /// So much that 16 bits have room for the gradient of a long row.
+    /// The scale keeps the gradient of a long row in the range of 16-bit types.
     [[nodiscard]] float scale() const { return has_labels() ? 0.25f : 0.5f * static_cast<float>(cols); }
 };
 
@@ -51,7 +36,7 @@ struct operands {
     std::optional<operand<float>> loss;
 
     explicit operands(const problem<T>& p) : x(p.rows, p.cols, p.x, p.seed, p.elements()) {
-        // A little below the last column, which floats do not tell from the next where there are many.
+        // The last label is a little below the last column, as floats cannot represent every large column number.
         const numbers classes{0, 0.999 * static_cast<double>(p.cols - 1), 0};
         if (p.has_labels())
             labels.emplace(1, p.rows, p.labels, p.seed + 1, classes);
@@ -74,7 +59,7 @@ struct operands {
     }
 };
 
-/// Some places of the gradient, and the losses of their rows.
+/// What is expected at some places of the gradient, and of the losses of their rows.
 struct expectation {
     expected_places losses, gradient;
 };
@@ -85,15 +70,13 @@ expectation expected_cross_entropy(const problem<T>& p, operands<T>& o, expectat
                scale = static_cast<double>(p.scale());
     const auto steps = bounds::loss_steps_of(loss_algorithm::automatic, counted_columns(p.cols));
     const double of_sum = bounds::of_exponentials<T>(p.cols, steps);
-    std::vector<line> lines;
     std::vector<place> at_labels;
-    for (const place& at : expected.gradient.places) lines.push_back(row_of(o.x.view(), at.row));
     const auto labels = gathered(o.labels->view(), expected.losses.places);
     for (std::size_t i = 0; i < labels.size(); ++i)
         at_labels.push_back({expected.gradient.places[i].row, labels[i]});
     const auto xs = gathered(o.x.view(), expected.gradient.places),
                of_labels = gathered(o.x.view(), at_labels);
-    const auto facts = facts_of(o.x.data(), lines);
+    const auto facts = facts_of(o.x.data(), rows_of(o.x.view(), expected.gradient.places));
     for (std::size_t i = 0; i < facts.size(); ++i) {
         const double x = to_double(xs[i]), x_of_label = to_double(of_labels[i]);
         const double log_sum = std::log(facts[i].exponentials), of_label = facts[i].largest - x_of_label;
@@ -112,17 +95,15 @@ template <class T>
 expectation expected_squared_error(const problem<T>& p, operands<T>& o, expectation expected) {
     const auto n = static_cast<double>(p.cols);
     const auto steps = bounds::loss_steps_of(loss_algorithm::automatic, counted_columns(p.cols));
-    std::vector<line> of_x, of_target;
-    for (const place& at : expected.gradient.places) {
-        of_x.push_back(row_of(o.x.view(), at.row));
-        of_target.push_back(row_of(o.target->view(), at.row));
-    }
+    const auto of_x = rows_of(o.x.view(), expected.gradient.places),
+               of_target = rows_of(o.target->view(), expected.gradient.places);
     const auto xs = gathered(o.x.view(), expected.gradient.places),
                targets = gathered(o.target->view(), expected.gradient.places);
     const auto dots = dots_of(o.x.data(), of_x, o.target->data(), of_target);
     for (std::size_t i = 0; i < dots.size(); ++i) {
         const double squares = dots[i].x_squares + dots[i].y_squares;
-        const double loss = (squares - 2 * dots[i].sum) / n;  // where it cancels, double's roundings show
+        const double loss =
+            (squares - 2 * dots[i].sum) / n;  // where the terms cancel, roundings of double count
         expected.losses.add(loss, error_of_additions(steps.additions + 6, bounds::u) * std::abs(loss) +
                                       0x1p-50 * squares / n + 0x1p-140);
         expected.gradient.add(bounds::squared_error_gradient<T>(to_double(xs[i]) - to_double(targets[i]), n,
@@ -148,9 +129,9 @@ trial prepare(const problem<T>& p) {
     const expectation expected =
         p.has_labels() ? expected_cross_entropy(p, *o, places) : expected_squared_error(p, *o, places);
     t.wrong = [p, o, expected](double slack) {
-        const std::string wrong = o->loss ? expected.losses.wrong("loss", *o->loss, slack) : std::string();
-        if (!wrong.empty() || !p.has_gradient) return wrong;
-        return expected.gradient.wrong("gradient", o->gradient(), slack, p.is_apart());
+        return first_wrong(
+            {expected.losses.wrong("loss", o->loss, slack),
+             p.has_gradient ? expected.gradient.wrong("gradient", o->gradient(), slack, p.is_apart()) : ""});
     };
     return t;
 }
@@ -172,19 +153,15 @@ drawn_case draw(drawing& d) {
     p.labels = d.vector_lie(16);
     p.loss = d.vector_lie(16);
     p.seed = d.bits();
-    const auto memory = [p](std::span<const std::int64_t> e) {
+    drawn_case c = draw_case_of(d, 2, [p](extents_view e) {
         return static_cast<double>(span_of(p.x, e[0], e[1]) +
                                    (p.has_labels() ? 0 : span_of(p.target, e[0], e[1])) +
                                    (p.is_apart() ? span_of(p.gradient, e[0], e[1]) : 0)) *
                    sizeof(T) +
                static_cast<double>(span_of(p.labels, 1, e[0]) + span_of(p.loss, 1, e[0])) * sizeof(float);
-    };
-    drawn_case c;
-    c.extents = d.extents(2, [&](auto e) { return memory(e) <= most_bytes; });
+    });
     p.rows = c.extents[0];
     p.cols = c.extents[1];
-    c.memory = memory(c.extents);
-    c.operations = static_cast<double>(p.rows) * static_cast<double>(p.cols);
     c.bytes = (1 + (p.has_labels() ? 0 : 1) + (p.has_gradient ? 1 : 0)) * c.operations * sizeof(T) +
               ((p.has_labels() ? 1 : 0) + (p.has_loss ? 1 : 0)) * static_cast<double>(p.rows) * sizeof(float);
     c.words =
@@ -193,12 +170,11 @@ drawn_case draw(drawing& d) {
     if (!p.has_loss) c.words += ", gradient alone";
     if (!p.has_gradient) c.words += ", loss alone";
     if (p.has_gradient && p.in_place) c.words += ", in place";
-    c.words += to_string(p.x);
-    if (!p.has_labels() && p.target != placement{}) c.words += fmt::format("; target{}", to_string(p.target));
-    if (p.is_apart() && p.gradient != placement{})
-        c.words += fmt::format("; gradient{}", to_string(p.gradient));
-    if (p.has_labels() && p.labels != placement{}) c.words += fmt::format("; labels{}", to_string(p.labels));
-    if (p.has_loss && p.loss != placement{}) c.words += fmt::format("; loss{}", to_string(p.loss));
+    const placement none;
+    c.words += to_string(p.x) + words_of_placements({{"target", p.has_labels() ? none : p.target},
+                                                     {"gradient", p.is_apart() ? p.gradient : none},
+                                                     {"labels", p.has_labels() ? p.labels : none},
+                                                     {"loss", p.has_loss ? p.loss : none}});
     c.prepare = [p] { return prepare(p); };
     return c;
 }

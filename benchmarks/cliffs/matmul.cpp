@@ -1,21 +1,8 @@
-#include "benchmarks/cliffs/case.hpp"
+#include "benchmarks/cliffs/family.hpp"
 #include "benchmarks/cliffs/matmul_operands.hpp"
-#include "benchmarks/cliffs/vendor_matmul.hpp"
 #include "benchmarks/support/cub.hpp"
-#include "benchmarks/support/rows.hpp"
 #include <heddle/batched_matmul.hpp>
 #include <heddle/matmul.hpp>
-
-#include <fmt/format.h>
-
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <memory>
-#include <string>
-#include <string_view>
-#include <type_traits>
-#include <vector>
 
 namespace heddle::bench::cliffs {
 namespace {
@@ -30,7 +17,7 @@ void run(const product_problem<Out, In>& p, product_operands<Out, In>& o, const 
         matmul<Out, In>(o.a.first, o.b.first, o.c.first, stream(), options);
 }
 
-/// What a choice depends on, as benchmarks/tuning reads it.
+/// What the choice of a kernel depends on, as benchmarks/tuning reads it.
 std::string json_of(const matmul_problem& p) {
     const auto layout = [](const matrix_layout& m) {
         return fmt::format("[{}, {}, {}, {}, {}]", m.rows, m.cols, m.row_stride, m.col_stride, m.alignment());
@@ -43,7 +30,7 @@ std::string json_of(const matmul_problem& p) {
         p.a_stride, p.b_stride, p.has_epilogue, p.adds_c);
 }
 
-/// Each kernel that `automatic` may take, by its name.
+/// Adds each kernel that `automatic` may choose.
 template <class Out, class In>
 void add_choices(trial& t, const product_problem<Out, In>& p,
                  const std::shared_ptr<product_operands<Out, In>>& o) {
@@ -51,7 +38,7 @@ void add_choices(trial& t, const product_problem<Out, In>& p,
     matmul_problem problem =
         matmul_problem_of<Out, In>(o->a.first, o->b.first, o->c.first, o->epilogue(p), p.options());
     if (p.batches > 1) {
-        const bool is_turned = problem.c.row_stride != o->c.first.row_stride;  // of C^T
+        const bool is_turned = problem.c.row_stride != o->c.first.row_stride;  // the problem is that of C^T
         problem.batches = p.batches;
         problem.a_stride = is_turned ? o->b.stride : o->a.stride;
         problem.b_stride = is_turned ? o->a.stride : o->b.stride;
@@ -94,10 +81,7 @@ std::string words_of(const product_problem<Out, In>& p) {
     if (p.scale != 1) words += fmt::format(", scale {}", p.scale);
     if (p.has_residual) words += ", residual";
     if (p.is_b_shared) words += ", one B";
-    const placement plain;
-    if (p.a != plain) words += "; A" + to_string(p.a);
-    if (p.b != plain) words += "; B" + to_string(p.b);
-    if (p.c != plain) words += "; C" + to_string(p.c);
+    words += words_of_placements({{"A", p.a}, {"B", p.b}, {"C", p.c}});
     return words;
 }
 
@@ -115,8 +99,7 @@ template <class Out, class In>
 drawn_case draw(drawing& d, precision precision = precision::fp32) {
     product_problem<Out, In> p;
     p.precision = precision;
-    // cuBLAS takes no steps.
-    constexpr std::int64_t never = std::int64_t{1} << 40;
+    // cuBLAS has no steps.
     p.a = d.lie(true, never);
     p.b = d.lie(true, never);
     p.c = d.lie(true, never);
@@ -130,7 +113,7 @@ drawn_case draw(drawing& d, precision precision = precision::fp32) {
         draw_epilogue(d, p);
     p.seed = d.bits();
 
-    const auto memory = [p](std::span<const std::int64_t> e) {
+    const auto memory = [p](extents_view e) {
         const std::int64_t m = e[0], n = e[1], k = e[2], count = e.size() > 3 ? e[3] : 1;
         const auto matrices = [](const placement& lie, std::int64_t rows, std::int64_t cols,
                                  std::int64_t many) {
@@ -141,25 +124,16 @@ drawn_case draw(drawing& d, precision precision = precision::fp32) {
                (matrices(p.c, m, n, count) * (p.has_residual ? 2 : 1) + static_cast<double>(m + n)) *
                    sizeof(Out);
     };
-    const auto operations = [](std::span<const std::int64_t> e) {
-        double product = 2;
-        for (const std::int64_t extent : e) product *= static_cast<double>(extent);
-        return product;
-    };
-    drawn_case c;
-    c.extents = d.extents(is_batched ? 4 : 3, [&](auto e) {
-        return operations(e) <= most_operations && memory(e) <= most_bytes;
-    });
+    drawn_case c =
+        draw_case_of(d, is_batched ? 4 : 3, memory, [](extents_view e) { return 2 * product_of(e); });
     p.m = c.extents[0];
     p.n = c.extents[1];
     p.k = c.extents[2];
     if (is_batched) p.batches = c.extents[3];
-    c.memory = memory(c.extents);
-    c.operations = operations(c.extents);
-    const auto product = [](auto... extents) { return (static_cast<double>(extents) * ...); };
-    c.bytes =
-        (product(p.m, p.k, p.batches) + product(p.k, p.n, p.is_b_shared ? 1 : p.batches)) * sizeof(In) +
-        product(p.m, p.n, p.batches) * (1 + (p.beta != 0 ? 1 : 0) + (p.has_residual ? 1 : 0)) * sizeof(Out);
+    c.bytes = (product_of({p.m, p.k, p.batches}) + product_of({p.k, p.n, p.is_b_shared ? 1 : p.batches})) *
+                  sizeof(In) +
+              product_of({p.m, p.n, p.batches}) * (1 + (p.beta != 0 ? 1 : 0) + (p.has_residual ? 1 : 0)) *
+                  sizeof(Out);
     c.words = words_of(p);
     c.prepare = [p] { return prepare(p, false); };
     c.prepare_choices = [p] { return prepare(p, true); };

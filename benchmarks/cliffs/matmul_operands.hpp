@@ -1,30 +1,26 @@
 #pragma once
 
-#include "benchmarks/cliffs/case.hpp"
-#include "benchmarks/cliffs/operands.hpp"
-#include "benchmarks/support/rows.hpp"
+#include "benchmarks/cliffs/family.hpp"
+#include "benchmarks/support/vendor_product.hpp"
 #include <heddle/batched_matmul.hpp>
 #include <heddle/matmul.hpp>
 
-#include <cstdint>
-#include <functional>
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
-
 namespace heddle::bench::cliffs {
+
+/// Calls macro(Out, In) for the types of products.
+#define HEDDLE_EACH_PRODUCT(macro) \
+    macro(float, float) macro(half, half) macro(bfloat16, bfloat16) macro(float, half) macro(float, bfloat16)
 
 inline constexpr std::string_view activations[] = {"none", "relu",    "gelu", "gelu_tanh",
                                                    "silu", "sigmoid", "tanh"};
 
-/// More positive elements than negative ones: sums do not cancel, and a product that lacks a part of k is far off.
+/// Most elements are positive. Sums do not cancel, so that a product that lacks a part of k is far off.
 inline constexpr numbers product_elements{-0.5, 1, 0};
 
 template <class Out, class In>
 struct product_problem {
     std::int64_t m = 1, n = 1, k = 1, batches = 1;
-    bool is_b_shared = false;  ///< by all of a batch
+    bool is_b_shared = false;  ///< by all products of a batch
     placement a, b, c;
     float alpha = 1, beta = 0;
     heddle::precision precision = precision::fp32;
@@ -84,17 +80,24 @@ struct product_operands {
     batch_view<Out> c_batch(const product_problem<Out, In>& p) { return {c.first, p.batches, c.stride}; }
 };
 
-/// What t.wrong is: places of C are compared with float64. The operands are as they were drawn.
+/// Returns trial::wrong, which compares places of C with float64. Call it while the operands are as they were drawn.
 template <class Out, class In>
 std::function<std::string(double slack)> check_of(const product_problem<Out, In>& p,
                                                   const std::shared_ptr<product_operands<Out, In>>& o);
 
-/// The vendors' calls for it, those too that do not all of its epilogue.
+/// Adds the vendors' calls, also those that do only a part of the epilogue.
 template <class Out, class In>
 void add_product_peers(trial& t, const product_problem<Out, In>& p,
                        const std::shared_ptr<product_operands<Out, In>>& o);
 
-/// What a sum of k products in float may be off by: `magnitudes` is the sum of theirs, `norms` the product of the lines' norms.
+/// Adds the vendors' products: cublasGemmEx, the best of cublasLt's candidates, and where C is a row or a column gemv and dot.
+/// `then` follows each of them if it is not empty. `what` is added to their names.
+template <class Out, class In>
+void add_vendor_products(trial& t, vendor_product<Out, In> p, const std::function<void()>& then,
+                         const std::string& what, bool is_checked);
+
+/// The bound of the error of a sum of k products in float. `magnitudes` is the sum of the products' magnitudes, `norms` the
+/// product of the norms of the row and the column.
 template <class In>
 double product_bound(precision precision, double k, double magnitudes, double norms);
 

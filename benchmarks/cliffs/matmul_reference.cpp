@@ -1,20 +1,11 @@
+#include "benchmarks/cliffs/family.hpp"
 #include "benchmarks/cliffs/matmul_operands.hpp"
-#include "benchmarks/cliffs/reference.hpp"
 #include "tests/bounds/products.hpp"
-
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <memory>
-#include <optional>
-#include <vector>
 
 namespace heddle::bench::cliffs {
 namespace {
 
-/// Whether what is expected may be too large for the type, and infinite it is.
+/// Whether the result is infinite, and the expected value may be too large for the type.
 template <class Out>
 bool overflows(double actual, double expected, double bound) {
     constexpr double largest_half = 65504;
@@ -24,8 +15,8 @@ bool overflows(double actual, double expected, double bound) {
 
 }  // namespace
 
-/// docs/accuracy.md has the bounds of alpha A B + beta C; `magnitudes` is of all its terms. Where k is so large that a bound
-/// says nothing any more, a sixteenth of that is too far off.
+/// docs/accuracy.md has the bounds of alpha A B + beta C. `magnitudes` is the sum of the magnitudes of all terms. A bound
+/// is at most a sixteenth of it, as for huge k it would be too loose.
 template <class In>
 double product_bound(precision precision, double k, double magnitudes, double norms) {
     const double limit = magnitudes / 16;
@@ -35,7 +26,7 @@ double product_bound(precision precision, double k, double magnitudes, double no
         factor = std::max({factor, bounds::of_tf32x3(k), bounds::of_fp16x3(k)});
     if (precision == precision::tf32) factor = std::max(factor, bounds::of_tf32(k));
     const double normwise = precision == precision::fp32_normwise ? 0x1p-35 * norms : 0;
-    // The roundings of random elements grow as the root of their number. A product in TF32 is off by more, unless k is huge.
+    // The roundings of random elements grow as the root of their number. TF32 has larger errors, unless k is huge.
     const double likely = (8 * std::sqrt(k) + 16) * bounds::u * norms + 4 * bounds::u * magnitudes;
     const bool is_of_floats = precision == precision::ieee || precision == precision::fp32;
     const double most = is_of_floats ? std::min(limit, likely) : limit;
@@ -45,7 +36,7 @@ double product_bound(precision precision, double k, double magnitudes, double no
 template <class Out, class In>
 std::function<std::string(double slack)> check_of(const product_problem<Out, In>& p,
                                                   const std::shared_ptr<product_operands<Out, In>>& o) {
-    // The matrices of a batch count as one, each below the one before.
+    // Places are those of one matrix, in which the matrices of the batch lie below each other.
     const auto places = sampled_places(p.batches * p.m, p.n, p.seed);
     std::vector<line> rows, cols;
     std::vector<std::int64_t> offsets;
@@ -106,12 +97,8 @@ std::function<std::string(double slack)> check_of(const product_problem<Out, In>
 
 #define HEDDLE_CLIFFS_CHECK(Out, In)                                                      \
     template std::function<std::string(double)> check_of(const product_problem<Out, In>&, \
-                                                         const std::shared_ptr<product_operands<Out, In>>&)
-HEDDLE_CLIFFS_CHECK(float, float);
-HEDDLE_CLIFFS_CHECK(half, half);
-HEDDLE_CLIFFS_CHECK(bfloat16, bfloat16);
-HEDDLE_CLIFFS_CHECK(float, half);
-HEDDLE_CLIFFS_CHECK(float, bfloat16);
+                                                         const std::shared_ptr<product_operands<Out, In>>&);
+HEDDLE_EACH_PRODUCT(HEDDLE_CLIFFS_CHECK)
 #undef HEDDLE_CLIFFS_CHECK
 
 template double product_bound<float>(precision, double, double, double);

@@ -1,25 +1,10 @@
-#include "benchmarks/cliffs/case.hpp"
-#include "benchmarks/cliffs/expected_places.hpp"
-#include "benchmarks/cliffs/operands.hpp"
-#include "benchmarks/cliffs/reference.hpp"
+#include "benchmarks/cliffs/family.hpp"
+#include "benchmarks/cliffs/row_moments.hpp"
 #include "benchmarks/cliffs/vendor_functions.hpp"
-#include "benchmarks/support/rows.hpp"
 #include "tests/bounds/norm.hpp"
 #include "tests/bounds/softmax.hpp"
 #include <heddle/norm.hpp>
 #include <heddle/softmax.hpp>
-
-#include <fmt/format.h>
-#include <heddle_baselines.hpp>
-
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
 /// Gradients of softmax and of norms.
 namespace heddle::bench::cliffs {
@@ -42,14 +27,14 @@ struct problem {
     [[nodiscard]] bool is_softmax() const { return op == operation::softmax || op == operation::log_softmax; }
     [[nodiscard]] bool has_dbeta() const { return has_columns && op == operation::layer_norm; }
     [[nodiscard]] bool is_apart() const { return has_dx && in_place == place_of_dx::apart; }
-    /// The forward call's operand, or softmax's result, whose rows sum to about 1.
+    /// The numbers of x: the operand of the forward call, or the result of softmax, whose rows sum to about 1.
     [[nodiscard]] numbers elements() const {
         const auto n = static_cast<double>(cols);
         if (op == operation::softmax) return {0, 2 / n, 0};
         return op == operation::log_softmax ? numbers{-std::log(n) - 2, -std::log(n) / 2, 0}
                                             : numbers{-1, 2, 0};
     }
-    /// Those of y: of a norm so small that half has room for the sum of a column.
+    /// The numbers of dy. For a norm they are so small that the sum of a column does not overflow half.
     [[nodiscard]] numbers gradients() const {
         return is_softmax() ? numbers{-0.5, 1, 0} : numbers{-0x1p-9, 0x1p-8, 0};
     }
@@ -57,7 +42,7 @@ struct problem {
 
 template <class T>
 struct operands {
-    operand<T> x, dy, gamma;  ///< gamma is ones where a call has none
+    operand<T> x, dy, gamma;  ///< gamma holds ones if a call has no gamma
     std::optional<operand<T>> dx, dgamma, dbeta;
 
     explicit operands(const problem<T>& p)
@@ -103,15 +88,8 @@ bounds::normalised_row row_of_norm(const problem<T>& p, const line_facts& x) {
 template <class T>
 expected_places expected_dx(const problem<T>& p, operands<T>& o) {
     const auto n = static_cast<double>(p.cols);
-    expected_places expected{sampled_places(p.rows, p.cols, p.seed, 32), {}, {}};
-    std::vector<line> of_x, of_dy, of_gamma;
-    std::vector<place> columns;
-    for (const place& at : expected.places) {
-        of_x.push_back(row_of(o.x.view(), at.row));
-        of_dy.push_back(row_of(o.dy.view(), at.row));
-        of_gamma.push_back(row_of(o.gamma.view(), 0));
-        columns.push_back({0, at.col});
-    }
+    expected_places expected{sampled_places(p.rows, p.cols, p.seed, 32)};
+    const auto of_x = rows_of(o.x.view(), expected.places), of_dy = rows_of(o.dy.view(), expected.places);
     const std::vector<T> xs = gathered(o.x.view(), expected.places),
                          dys = gathered(o.dy.view(), expected.places);
     if (p.is_softmax()) {
@@ -127,6 +105,9 @@ expected_places expected_dx(const problem<T>& p, operands<T>& o) {
         }
         return expected;
     }
+    std::vector<place> columns;
+    for (const place& at : expected.places) columns.push_back({0, at.col});
+    const std::vector<line> of_gamma = rows_of(o.gamma.view(), columns);
     const std::vector<T> gammas = gathered(o.gamma.view(), columns);
     const auto facts = facts_of(o.x.data(), of_x);
     const auto of_g = dots_of(o.dy.data(), of_dy, o.gamma.data(), of_gamma);
@@ -134,7 +115,7 @@ expected_places expected_dx(const problem<T>& p, operands<T>& o) {
     for (std::size_t i = 0; i < xs.size(); ++i) {
         const bounds::normalised_row row = row_of_norm(p, facts[i]);
         const double g = to_double(dys[i]) * to_double(gammas[i]), magnitude = of_g[i].magnitudes / n;
-        // No factor is above 1, so that the squares of dy are at least those of g; nor is |g z| above |g x| and |g mean|.
+        // No factor is above 1. So the squares of dy bound those of g, and |g x| + |g mean| bounds |g z| sigma.
         const bounds::norm_gradient_means means{
             row.is_centred ? of_g[i].sum / n : 0,
             (of_products[i].sum - row.mean * of_g[i].sum) / row.sigma / n, magnitude,
@@ -148,21 +129,20 @@ expected_places expected_dx(const problem<T>& p, operands<T>& o) {
 template <class T>
 expected_places expected_dbeta(const problem<T>& p, operands<T>& o) {
     const double down = bounds::norm_gradient_column_depth(p.rows);
-    expected_places expected{sampled_places(1, p.cols, p.seed, 32), {}, {}};
-    std::vector<line> lines;
-    for (const place& at : expected.places) lines.push_back(column_of(o.dy.view(), at.col));
-    for (const line_facts& facts : facts_of(o.dy.data(), lines))
+    expected_places expected{sampled_places(1, p.cols, p.seed, 32)};
+    const std::vector<line> columns = columns_of(o.dy.view(), expected.places);
+    for (const line_facts& facts : facts_of(o.dy.data(), columns))
         expected.add(facts.sum,
                      bounds::stored_as<T>(facts.sum, error_of_additions(down, bounds::u) * facts.magnitudes));
     return expected;
 }
 
-/// All rows have to be known for it: where they are too many, it has no places.
+/// This needs the facts of all rows. If there are too many rows, no place is compared.
 template <class T>
 expected_places expected_dgamma(const problem<T>& p, operands<T>& o) {
     constexpr std::int64_t most_rows = 1 << 16;
     if (p.rows > most_rows) return {};
-    expected_places expected{sampled_places(1, p.cols, p.seed, 16), {}, {}};
+    expected_places expected{sampled_places(1, p.cols, p.seed, 16)};
     const double down = bounds::norm_gradient_column_depth(p.rows);
     std::vector<line> lines;
     for (std::int64_t row = 0; row < p.rows; ++row) lines.push_back(row_of(o.x.view(), row));
@@ -230,10 +210,8 @@ trial prepare(const problem<T>& p) {
     const auto dgamma = p.has_columns ? expected_dgamma(p, *o) : expected_places{};
     const auto dbeta = p.has_dbeta() ? expected_dbeta(p, *o) : expected_places{};
     t.wrong = [p, o, dx, dgamma, dbeta](double slack) {
-        std::string wrong;
-        if (p.has_dx) wrong = dx.wrong("dx", o->result(p), slack, p.is_apart());
-        if (wrong.empty() && o->dgamma) wrong = dgamma.wrong("dgamma", *o->dgamma, slack);
-        return wrong.empty() && o->dbeta ? dbeta.wrong("dbeta", *o->dbeta, slack) : wrong;
+        return first_wrong({p.has_dx ? dx.wrong("dx", o->result(p), slack, p.is_apart()) : "",
+                            dgamma.wrong("dgamma", o->dgamma, slack), dbeta.wrong("dbeta", o->dbeta, slack)});
     };
     return t;
 }
@@ -253,17 +231,13 @@ drawn_case draw(drawing& d) {
     p.dy = are_alike ? p.x : lies[1];
     p.dx = p.in_place == place_of_dx::x ? p.x : p.in_place == place_of_dx::dy || are_alike ? p.dy : lies[2];
     p.seed = d.bits();
-    const auto memory = [p](std::span<const std::int64_t> e) {
+    drawn_case c = draw_case_of(d, 2, [p](extents_view e) {
         return static_cast<double>(span_of(p.x, e[0], e[1]) + span_of(p.dy, e[0], e[1]) +
                                    (p.is_apart() ? span_of(p.dx, e[0], e[1]) : 0) + 3 * e[1]) *
                sizeof(T);
-    };
-    drawn_case c;
-    c.extents = d.extents(2, [&](auto e) { return memory(e) <= most_bytes; });
+    });
     p.rows = c.extents[0];
     p.cols = c.extents[1];
-    c.memory = memory(c.extents);
-    c.operations = static_cast<double>(p.rows) * static_cast<double>(p.cols);
     const double vectors =
         (p.has_gamma && p.has_dx ? 1 : 0) + (p.has_columns ? 1 : 0) + (p.has_dbeta() ? 1 : 0);
     c.bytes = ((p.has_dx ? 3 : 2) * c.operations + vectors * static_cast<double>(p.cols)) * sizeof(T);
@@ -274,9 +248,8 @@ drawn_case draw(drawing& d) {
     if (!p.is_softmax() && !p.has_columns) c.words += ", no columns";
     if (p.has_dx && !p.is_apart())
         c.words += p.in_place == place_of_dx::x ? ", in place" : ", in place of dy";
-    c.words += to_string(p.x);
-    if (p.dy != placement{}) c.words += fmt::format("; dy{}", to_string(p.dy));
-    if (p.is_apart() && p.dx != placement{}) c.words += fmt::format("; dx{}", to_string(p.dx));
+    c.words +=
+        to_string(p.x) + words_of_placements({{"dy", p.dy}, {"dx", p.is_apart() ? p.dx : placement{}}});
     c.prepare = [p] { return prepare(p); };
     return c;
 }

@@ -136,15 +136,8 @@ std::string mismatch(const matrix_view<T>& m, const std::vector<place>& places,
     template std::vector<T> gathered(const T*, const std::vector<std::int64_t>&);   \
     template class operand<T>;                                                      \
     template std::string mismatch(const matrix_view<T>&, const std::vector<place>&, \
-                                  const std::vector<double>&, const std::vector<double>&, double)
-HEDDLE_CLIFFS_OPERANDS(double);
-HEDDLE_CLIFFS_OPERANDS(float);
-HEDDLE_CLIFFS_OPERANDS(half);
-HEDDLE_CLIFFS_OPERANDS(bfloat16);
-HEDDLE_CLIFFS_OPERANDS(std::int32_t);
-HEDDLE_CLIFFS_OPERANDS(std::int64_t);
-HEDDLE_CLIFFS_OPERANDS(std::uint8_t);
-HEDDLE_CLIFFS_OPERANDS(std::uint16_t);
+                                  const std::vector<double>&, const std::vector<double>&, double);
+HEDDLE_EACH_TYPE(HEDDLE_CLIFFS_OPERANDS)
 #undef HEDDLE_CLIFFS_OPERANDS
 
 }  // namespace heddle::bench::cliffs

@@ -61,15 +61,8 @@ void launch_gather(const T* data, const std::int64_t* places, std::int64_t count
 
 #define HEDDLE_CLIFFS_OPERANDS(T)                                               \
     template void fill_random(T*, std::int64_t, std::uint64_t, const numbers&); \
-    template void launch_gather(const T*, const std::int64_t*, std::int64_t, T*)
-HEDDLE_CLIFFS_OPERANDS(double);
-HEDDLE_CLIFFS_OPERANDS(float);
-HEDDLE_CLIFFS_OPERANDS(half);
-HEDDLE_CLIFFS_OPERANDS(bfloat16);
-HEDDLE_CLIFFS_OPERANDS(std::int32_t);
-HEDDLE_CLIFFS_OPERANDS(std::int64_t);
-HEDDLE_CLIFFS_OPERANDS(std::uint8_t);
-HEDDLE_CLIFFS_OPERANDS(std::uint16_t);
+    template void launch_gather(const T*, const std::int64_t*, std::int64_t, T*);
+HEDDLE_EACH_TYPE(HEDDLE_CLIFFS_OPERANDS)
 #undef HEDDLE_CLIFFS_OPERANDS
 
 }  // namespace heddle::bench::cliffs

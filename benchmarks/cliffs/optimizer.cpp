@@ -1,24 +1,8 @@
 #include "tests/bounds/optimizer.hpp"
 
-#include "benchmarks/cliffs/case.hpp"
-#include "benchmarks/cliffs/expected_places.hpp"
-#include "benchmarks/cliffs/operands.hpp"
-#include "benchmarks/cliffs/reference.hpp"
-#include "benchmarks/support/rows.hpp"
+#include "benchmarks/cliffs/family.hpp"
 #include "kernels/device/math.hpp"
 #include <heddle/optimizer.hpp>
-
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <string>
-#include <string_view>
-#include <type_traits>
-#include <vector>
 
 /// Steps of optimizers on lists of tensors, and the norm of their gradients.
 namespace heddle::bench::cliffs {
@@ -27,7 +11,7 @@ namespace {
 enum class operation { sgd, momentum, nesterov, adam, adamw, gradient_norm };
 constexpr std::string_view names[] = {"sgd", "momentum", "nesterov", "adam", "adamw", "gradient_norm"};
 
-/// One after the other in each array, as far apart as `lie` says: at aligned addresses where it is dense.
+/// In each array the tensors follow one another, with the padding of `lie`; without one they begin at aligned addresses.
 struct problem {
     operation op = operation::sgd;
     bool is_uneven = false, decays = false, clips = false;
@@ -41,11 +25,11 @@ struct problem {
         if (is_adam()) return 2;
         return op == operation::momentum || op == operation::nesterov ? 1 : 0;
     }
-    /// The elements of a tensor: `size`, or down to a sixteenth of it.
+    /// The number of elements of a tensor: `size`, or if tensors are uneven down to a sixteenth of it.
     [[nodiscard]] std::int64_t count(std::int64_t tensor) const {
         return is_uneven ? std::max<std::int64_t>(size >> (tensor * 7 % 5), 1) : size;
     }
-    /// From where it begins to where the next one does.
+    /// The distance from the begin of a tensor to that of the next.
     [[nodiscard]] std::int64_t pitch(std::int64_t tensor) const {
         return lie.padding == 0 ? kernels::round_up(count(tensor), 128) : count(tensor) + lie.padding;
     }
@@ -59,7 +43,7 @@ struct problem {
 constexpr numbers squares{0, 1, 0};
 constexpr double norm = 2.5;
 
-/// 16-bit types have their weights in float beside the values.
+/// 16-bit types have weights in float beside their values.
 template <class T, class Gradient>
 struct operands {
     static constexpr bool has_value = !std::is_same_v<T, float>;
@@ -68,7 +52,7 @@ struct operands {
     operand<float> weight, first, second;
     operand<T> value;
     operand<Gradient> gradient;
-    operand<float> result;  ///< the norm that is computed, or clipped by
+    operand<float> result;  ///< the norm that a call computes or clips by
     std::vector<parameter<T, Gradient>> list;
 
     explicit operands(const problem& p)
@@ -122,7 +106,7 @@ struct operands {
     }
 };
 
-/// Elements of some tensors, as places of their arrays: of the first and of the last tensor too.
+/// Places of elements in the arrays. The first and the last tensor are among those that have some.
 std::vector<place> places_of(const problem& p) {
     const auto begins = p.begins();
     std::vector<place> places;
@@ -139,7 +123,7 @@ struct expectation {
 template <class T, class Gradient>
 expectation expected_step(const problem& p, operands<T, Gradient>& o) {
     const auto places = places_of(p);
-    expectation expected{{places, {}, {}}, {places, {}, {}}, {places, {}, {}}};
+    expectation expected{{places}, {places}, {places}};
     const std::vector<float> none(places.size());
     const auto weights = gathered(o.weight.view(), places);
     const auto firsts = p.moments() > 0 ? gathered(o.first.view(), places) : none,
@@ -158,10 +142,10 @@ expectation expected_step(const problem& p, operands<T, Gradient>& o) {
     return expected;
 }
 
-/// A value is its weight, rounded once.
+/// Each value has to be its weight, rounded once.
 template <class T, class Gradient>
 std::string wrong_values(const std::vector<place>& places, operands<T, Gradient>& o) {
-    expected_places expected{places, {}, {}};
+    expected_places expected{places};
     for (const float weight : gathered(o.weight.view(), places))
         expected.add(to_double(static_cast<T>(weight)), 0);
     return expected.wrong("value", o.value, 1, false);
@@ -178,7 +162,7 @@ expected_places expected_norm(const problem& p, operands<T, Gradient>& o) {
         count += static_cast<double>(p.count(i));
     }
     for (const line_facts& facts : facts_of(o.gradient.data(), lines)) sum += facts.squares;
-    expected_places expected{{{0, 0}}, {}, {}};
+    expected_places expected{{{0, 0}}};
     const double value = std::sqrt(sum), depth = std::min(count, 16 * std::sqrt(count)) + 100;
     expected.add(value, (bounds::u + depth * 0x1p-54) * value);
     return expected;
@@ -198,18 +182,17 @@ trial prepare(const problem& p) {
         return t;
     }
     t.wrong = [p, o, expected = expected_step(p, *o)](double slack) {
-        std::string wrong = expected.weight.wrong("weight", o->weight, slack, false);
-        if (wrong.empty() && p.moments() > 0) wrong = expected.first.wrong("first", o->first, slack, false);
-        if (wrong.empty() && p.moments() > 1)
-            wrong = expected.second.wrong("second", o->second, slack, false);
-        return wrong.empty() && o->has_value ? wrong_values(expected.weight.places, *o) : wrong;
+        return first_wrong({expected.weight.wrong("weight", o->weight, slack, false),
+                            p.moments() > 0 ? expected.first.wrong("first", o->first, slack, false) : "",
+                            p.moments() > 1 ? expected.second.wrong("second", o->second, slack, false) : "",
+                            o->has_value ? wrong_values(expected.weight.places, *o) : ""});
     };
     return t;
 }
 
 template <class T, class Gradient = T>
 drawn_case draw(drawing& d) {
-    constexpr std::int64_t never = std::int64_t{1} << 40, most_tensors = 1 << 13;
+    constexpr std::int64_t most_tensors = 1 << 13;
     problem p;
     p.op = static_cast<operation>(d.index(std::size(names)));
     const bool is_list = !d.one_in(4);

@@ -1,25 +1,9 @@
-#include "benchmarks/cliffs/case.hpp"
-#include "benchmarks/cliffs/expected_places.hpp"
-#include "benchmarks/cliffs/operands.hpp"
-#include "benchmarks/cliffs/reference.hpp"
+#include "benchmarks/cliffs/family.hpp"
 #include "benchmarks/cliffs/vendor_functions.hpp"
 #include "benchmarks/support/layers.hpp"
-#include "benchmarks/support/rows.hpp"
 #include <heddle/pool.hpp>
 
-#include <fmt/format.h>
-#include <heddle_baselines.hpp>
-
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <string>
-#include <string_view>
-#include <vector>
-
-/// The largest, or the average, of windows on images.
+/// The maximum or the average of windows on images.
 namespace heddle::bench::cliffs {
 namespace {
 
@@ -27,7 +11,7 @@ constexpr std::string_view names[] = {"max", "average", "padded average"};
 
 struct problem {
     pool_shape shape;
-    placement input, output;  ///< of pixels: their channels lie side by side
+    placement input, output;  ///< of pixels, whose channels lie side by side
     std::uint64_t seed = 0;
 
     [[nodiscard]] std::int64_t outputs() const {
@@ -35,7 +19,7 @@ struct problem {
     }
 };
 
-/// Pixels are rows. They do not cancel: an average that lacks a part is far off.
+/// Pixels are rows. Their values do not cancel, so that an average that lacks a part is far off.
 template <class T>
 struct operands {
     pool_shape s;
@@ -54,7 +38,7 @@ struct operands {
     }
 };
 
-/// A window's pixels of one channel: a line for each row, or one for all rows that are whole.
+/// The pixels of a window in one channel. Each row of the window is a line; rows as wide as the image are one line.
 template <class T>
 std::vector<line> window_of(operands<T>& o, const place& at) {
     const pool_shape& s = o.s;
@@ -74,10 +58,10 @@ std::vector<line> window_of(operands<T>& o, const place& at) {
     return lines;
 }
 
-/// The exact outputs at some places, and what they may be off by: docs/accuracy.md.
+/// The exact outputs at some places and their bounds (docs/accuracy.md).
 template <class T>
 expected_places expected_of(const problem& p, operands<T>& o) {
-    expected_places expected{sampled_places(p.outputs(), p.shape.channels, p.seed, 32), {}, {}};
+    expected_places expected{sampled_places(p.outputs(), p.shape.channels, p.seed, 32)};
     std::vector<line> lines;
     std::vector<std::size_t> counts;
     for (const place& at : expected.places) {
@@ -116,32 +100,9 @@ template <class T>
 void add_cudnn(trial& t, const problem& p, const std::shared_ptr<operands<T>>& o) {
     if (!is_aligned_for_cudnn<T>(p.input) || !is_aligned_for_cudnn<T>(p.output)) return;
     t.add_peer("cudnn", [&] {
-        struct descriptors {
-            cudnn_tensor input, output;
-            cudnn_pooling pooling;
-        };
-        const auto d = std::make_shared<descriptors>();
-        const pool_shape& s = p.shape;
-        const auto describe = [&](const cudnn_tensor& tensor, std::int64_t height, std::int64_t width,
-                                  std::int64_t pixel) {
-            check(cudnnSetTensor4dDescriptorEx(tensor, cudnn_type<T>, narrow(s.count), narrow(s.channels),
-                                               narrow(height), narrow(width), narrow(height * width * pixel),
-                                               1, narrow(width * pixel), narrow(pixel)));
-        };
-        describe(d->input, s.height, s.width, o->input.view().row_stride);
-        describe(d->output, s.output_height(), s.output_width(), o->output.view().row_stride);
-        const pool_geometry& g = s.geometry;
-        const auto mode = s.mode == pool_mode::max              ? CUDNN_POOLING_MAX
-                          : s.mode == pool_mode::padded_average ? CUDNN_POOLING_AVERAGE_COUNT_INCLUDE_PADDING
-                                                                : CUDNN_POOLING_AVERAGE_COUNT_EXCLUDE_PADDING;
-        check(cudnnSetPooling2dDescriptor(d->pooling, mode, CUDNN_PROPAGATE_NAN, narrow(g.window.y),
-                                          narrow(g.window.x), narrow(g.padding.top), narrow(g.padding.left),
-                                          narrow(g.stride.y), narrow(g.stride.x)));
-        return [d, o] {
-            const float alpha = 1, beta = 0;
-            check(cudnnPoolingForward(cudnn_handle(), d->pooling, &alpha, d->input, o->input.data(), &beta,
-                                      d->output, o->output.data()));
-        };
+        const auto pool =
+            std::make_shared<cudnn_pool<T>>(p.shape, o->input.view().row_stride, o->output.view().row_stride);
+        return [pool, o] { (*pool)(o->input.data(), o->output.data()); };
     });
 }
 #endif
@@ -161,7 +122,7 @@ trial prepare(const problem& p) {
     return t;
 }
 
-/// A window of 2 or 3, or any.
+/// Draws a window of 2 x 2 or 3 x 3 pixels, as networks have, or any window.
 pool_geometry draw_windows(drawing& d) {
     if (d.one_in(4)) return {.window = {2, 2}, .stride = {2, 2}};
     if (d.one_in(2)) {
@@ -180,7 +141,6 @@ pool_geometry draw_windows(drawing& d) {
 
 template <class T>
 drawn_case draw(drawing& d) {
-    constexpr std::int64_t never = std::int64_t{1} << 40;
     problem p;
     p.shape.mode = static_cast<pool_mode>(d.index(std::size(names)));
     const bool is_global = d.one_in(4);
@@ -208,12 +168,11 @@ drawn_case draw(drawing& d) {
     };
     const auto operations = [](const problem& of) {
         const conv_steps& window = of.shape.geometry.window;
-        return static_cast<double>(of.shape.output_size()) * static_cast<double>(window.y) *
-               static_cast<double>(window.x);
+        return product_of({of.shape.output_size(), window.y, window.x});
     };
     drawn_case c;
     c.extents = d.extents(4, [&](std::span<const std::int64_t> e) {
-        // More would be beyond numbers of 64 bits.
+        // With more, the sizes would not fit into 64 bits.
         const auto values = bounded_product(bounded_product(e[0], e[1]), bounded_product(e[2], e[3]));
         if (static_cast<double>(values) > most_bytes) return false;
         const problem of = shaped(e);
@@ -225,7 +184,7 @@ drawn_case draw(drawing& d) {
     c.bytes = problem_of(p.shape, dtype<T>).bytes();
     c.words = fmt::format("{} {}{} pool of {}{}", dtype<T>, is_global ? "global " : "",
                           names[static_cast<std::size_t>(p.shape.mode)], text(p.shape), to_string(p.input));
-    if (p.output != placement{}) c.words += fmt::format("; result{}", to_string(p.output));
+    c.words += words_of_placements({{"result", p.output}});
     c.prepare = [p] { return prepare<T>(p); };
     return c;
 }

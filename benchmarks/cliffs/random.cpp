@@ -1,24 +1,12 @@
 #include "tests/bounds/random.hpp"
 
-#include "benchmarks/cliffs/case.hpp"
-#include "benchmarks/cliffs/expected_places.hpp"
-#include "benchmarks/cliffs/operands.hpp"
-#include "benchmarks/cliffs/reference.hpp"
-#include "benchmarks/support/rows.hpp"
+#include "benchmarks/cliffs/family.hpp"
 #include <heddle/host.hpp>
 #include <heddle/random.hpp>
 
-#include <fmt/format.h>
-
-#include <cstdint>
-#include <memory>
-#include <optional>
 #include <set>
-#include <string>
-#include <string_view>
-#include <vector>
 
-/// Numbers that are drawn, dropout, and permutations.
+/// Random numbers, dropout and permutations.
 namespace heddle::bench::cliffs {
 namespace {
 
@@ -68,7 +56,7 @@ void run(const problem<T>& p, operands<T>& o) {
     }
 }
 
-/// The same number as the CPU draws it: what has a place is made of that alone.
+/// The element at this place as the CPU draws it. An element depends on its place alone.
 template <class T>
 T on_host(const problem<T>& p, std::int64_t at, T x) {
     using compute = compute_type<T>;
@@ -90,13 +78,13 @@ trial prepare(const problem<T>& p) {
     t.is_in_place = !p.is_apart();
     t.reset = [p, o] { p.is_apart() ? o->y->poison() : o->x->fill(p.seed); };
     t.call = [p, o] { run(p, *o); };
-    expected_places expected{sampled_places(p.rows, p.cols, p.seed), {}, {}};
+    expected_places expected{sampled_places(p.rows, p.cols, p.seed)};
     std::vector<T> xs(expected.places.size());
     if (o->x) xs = gathered(o->x->view(), expected.places);
     for (std::size_t i = 0; i < xs.size(); ++i) {
         const auto& [row, col] = expected.places[i];
         const double value = to_double(on_host(p, row * p.cols + col, xs[i]));
-        // All others are equal, bit for bit.
+        // All but normal numbers are equal bit for bit.
         expected.add(value, p.op == operation::normal ? bounds::of_normal<T>(value, mean, deviation) : 0);
     }
     t.wrong = [p, o, expected](double slack) {
@@ -105,7 +93,7 @@ trial prepare(const problem<T>& p) {
     return t;
 }
 
-/// Its sum and the sum of its squares are a permutation's, and some of its elements are different ones.
+/// Compares the sum and the sum of squares with those of a permutation, and checks that sampled elements differ.
 std::string wrong_permutation(operand<std::int32_t>& y, std::int64_t size, std::uint64_t seed, double slack) {
     const auto n = static_cast<double>(size);
     const auto facts = facts_of(y.data(), {row_of(y.view(), 0)}).front();
@@ -142,30 +130,23 @@ drawn_case draw(drawing& d) {
     p.x = d.one_in(2) || p.in_place ? p.y : d.lie(true);
     p.seed = d.bits();
     const placement in_vector = d.vector_lie();
-    drawn_case c;
     if (p.op == operation::permutation) {
-        const auto memory = [&](std::int64_t size) {
-            return static_cast<double>(span_of(in_vector, 1, size)) * sizeof(std::int32_t);
-        };
-        c.extents = d.extents(1, [&](auto e) { return memory(e[0]) <= most_bytes; });
+        drawn_case c = draw_case_of(d, 1, [&](extents_view e) {
+            return static_cast<double>(span_of(in_vector, 1, e[0])) * sizeof(std::int32_t);
+        });
         const std::int64_t size = c.extents.front();
-        c.memory = memory(size);
-        c.operations = static_cast<double>(size);
         c.bytes = c.operations * sizeof(std::int32_t);
         c.words = fmt::format("i32 random_permutation of {}{}", size, to_string(in_vector));
         c.prepare = [=] { return prepare_permutation(size, in_vector, p.generator); };
         return c;
     }
-    const auto memory = [p](std::span<const std::int64_t> e) {
+    drawn_case c = draw_case_of(d, 2, [p](extents_view e) {
         return static_cast<double>((p.has_input() ? span_of(p.x, e[0], e[1]) : 0) +
                                    (p.is_apart() ? span_of(p.y, e[0], e[1]) : 0)) *
                sizeof(T);
-    };
-    c.extents = d.extents(2, [&](auto e) { return memory(e) <= most_bytes; });
+    });
     p.rows = c.extents[0];
     p.cols = c.extents[1];
-    c.memory = memory(c.extents);
-    c.operations = static_cast<double>(p.rows) * static_cast<double>(p.cols);
     c.bytes = (p.has_input() ? 2 : 1) * c.operations * sizeof(T);
     c.words =
         fmt::format("{} {} of {} x {}", dtype<T>, names[static_cast<std::size_t>(p.op)], p.rows, p.cols);

@@ -1,25 +1,7 @@
-#include "benchmarks/cliffs/case.hpp"
-#include "benchmarks/cliffs/operands.hpp"
-#include "benchmarks/cliffs/reference.hpp"
+#include "benchmarks/cliffs/family.hpp"
 #include "benchmarks/cliffs/vendor_functions.hpp"
 #include "benchmarks/support/cub.hpp"
-#include "benchmarks/support/rows.hpp"
-#include <heddle/copy.hpp>
-#include <heddle/device.hpp>
 #include <heddle/reduce.hpp>
-#include <heddle/workspace.hpp>
-
-#include <fmt/format.h>
-#include <heddle_baselines.hpp>
-
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <optional>
-#include <type_traits>
-#include <vector>
 
 namespace heddle::bench::cliffs {
 namespace {
@@ -30,12 +12,12 @@ template <class T>
 struct problem {
     operation op = operation::sum;
     std::int64_t size = 1;
-    placement x, y;  ///< y is dot's
+    placement x, y;  ///< only dot has y
     std::uint64_t seed = 0;
 };
 
-/// Few values where equal elements and zeros count, so that there are some. Sums of integers are exact in double, and
-/// floats do not cancel: a sum that lacks a part is far off.
+/// Operations that compare elements get few values, so that some are equal or zero. Sums of integers are exact in double.
+/// Floats do not cancel, so that a sum that lacks a part is far off.
 template <class T>
 numbers elements(operation op) {
     if (std::is_integral_v<T>) return {-1000, 1000, 0};
@@ -48,7 +30,7 @@ template <class T>
 struct operands {
     operand<T> x;
     std::optional<operand<T>> y;
-    device_buffer<double> result{1, stream()};  ///< of 8 bytes, whatever its type is
+    device_buffer<double> result{1, stream()};  ///< 8 bytes for a result of any type
 
     explicit operands(const problem<T>& p) : x(1, p.size, p.x, p.seed, elements<T>(p.op)) {
         if (p.op == operation::dot) y.emplace(1, p.size, p.y, p.seed + 1, elements<T>(p.op));
@@ -58,31 +40,32 @@ struct operands {
 template <class T>
 void run(const problem<T>& p, operands<T>& o) {
     const vector_view<const T> x = o.x.vector();
-    const auto to = [&]<class R>() { return reinterpret_cast<R*>(o.result.data()); };
-    const auto as_sum = to.template operator()<sum_type<T>>();
-    const auto as_index = to.template operator()<std::int64_t>();
+    const auto call =
+        [&]<class R>(void (*function)(vector_view<const T>, R*, cuda::stream_ref, const reduce_options&)) {
+            function(x, reinterpret_cast<R*>(o.result.data()), stream(), {});
+        };
     switch (p.op) {
         case operation::sum:
-            return sum<T>(x, as_sum, stream());
+            return call(sum<T>);
         case operation::mean:
-            return mean<T>(x, to.template operator()<mean_type<T>>(), stream());
+            return call(mean<T>);
         case operation::min:
-            return heddle::min<T>(x, to.template operator()<T>(), stream());
+            return call(heddle::min<T>);
         case operation::max:
-            return heddle::max<T>(x, to.template operator()<T>(), stream());
+            return call(heddle::max<T>);
         case operation::argmin:
-            return argmin<T>(x, as_index, stream());
+            return call(argmin<T>);
         case operation::argmax:
-            return argmax<T>(x, as_index, stream());
+            return call(argmax<T>);
         case operation::dot:
-            return dot<T>(x, o.y->vector(), as_sum, stream());
+            return dot<T>(x, o.y->vector(), reinterpret_cast<sum_type<T>*>(o.result.data()), stream());
         case operation::norm1:
-            return norm1<T>(x, as_sum, stream());
+            return call(norm1<T>);
         case operation::norm2:
-            if constexpr (!std::is_integral_v<T>) norm2<T>(x, as_sum, stream());
+            if constexpr (!std::is_integral_v<T>) call(norm2<T>);
             return;
         case operation::count_nonzero:
-            return count_nonzero<T>(x, as_index, stream());
+            return call(count_nonzero<T>);
     }
 }
 
@@ -106,7 +89,7 @@ template <class T>
 expectation expected(const problem<T>& p, operands<T>& o) {
     const line x{0, p.x.step, p.size};
     const line_facts facts = facts_of(o.x.data(), {x}).front();
-    // Where dot's vectors do not lie alike it may take more steps.
+    // If the vectors of dot have different strides, it may take more steps.
     const device_traits& device = traits_of(current_device());
     const auto depth_of = [&](std::int64_t stride) {
         return static_cast<double>(reduce_depth({.x = {p.size, stride, sizeof(T)}}, device));
@@ -145,7 +128,7 @@ expectation expected(const problem<T>& p, operands<T>& o) {
 }
 
 #if HEDDLE_HAS_CUBLAS
-/// cuBLAS gives the result in the type of the elements.
+/// cuBLAS's results have the type of the elements.
 template <class T>
 void add_cublas(trial& t, const problem<T>& p, const std::shared_ptr<operands<T>>& o) {
     if constexpr (!std::is_integral_v<T>) {
@@ -216,19 +199,18 @@ drawn_case draw(drawing& d) {
     if (p.op == operation::dot) p.y = d.one_in(2) ? p.x : d.vector_lie();
     p.seed = d.bits();
     const double vectors = p.op == operation::dot ? 2 : 1;
-    const auto memory = [p](std::span<const std::int64_t> e) {
-        const std::int64_t elements =
-            span_of(p.x, 1, e[0]) + (p.op == operation::dot ? span_of(p.y, 1, e[0]) : 0);
-        return static_cast<double>(elements) * sizeof(T);
-    };
-    drawn_case c;
-    c.extents = d.extents(1, [&](auto e) { return memory(e) <= most_bytes; });
+    drawn_case c = draw_case_of(
+        d, 1,
+        [p](extents_view e) {
+            const std::int64_t elements =
+                span_of(p.x, 1, e[0]) + (p.op == operation::dot ? span_of(p.y, 1, e[0]) : 0);
+            return static_cast<double>(elements) * sizeof(T);
+        },
+        [vectors](extents_view e) { return vectors * product_of(e); });
     p.size = c.extents.front();
-    c.memory = memory(c.extents);
-    c.bytes = vectors * static_cast<double>(p.size) * sizeof(T);
-    c.operations = vectors * static_cast<double>(p.size);
+    c.bytes = c.operations * sizeof(T);
     c.words = fmt::format("{} {} of {}{}", dtype<T>, to_string(p.op), p.size, to_string(p.x));
-    if (p.y != placement{}) c.words += fmt::format("; y{}", to_string(p.y));
+    c.words += words_of_placements({{"y", p.y}});
     c.prepare = [p] { return prepare(p); };
     return c;
 }

@@ -184,13 +184,8 @@ std::vector<dot_facts> dots_of(const T* x, const std::vector<line>& x_lines, con
 #define HEDDLE_CLIFFS_LINES(T)                                                            \
     template std::vector<line_facts> facts_of(const T*, const std::vector<line>&);        \
     template std::vector<dot_facts> dots_of(const T*, const std::vector<line>&, const T*, \
-                                            const std::vector<line>&, const T*)
-HEDDLE_CLIFFS_LINES(double);
-HEDDLE_CLIFFS_LINES(float);
-HEDDLE_CLIFFS_LINES(half);
-HEDDLE_CLIFFS_LINES(bfloat16);
-HEDDLE_CLIFFS_LINES(std::int32_t);
-HEDDLE_CLIFFS_LINES(std::int64_t);
+                                            const std::vector<line>&, const T*);
+HEDDLE_EACH_ADDED_TYPE(HEDDLE_CLIFFS_LINES)
 #undef HEDDLE_CLIFFS_LINES
 
 }  // namespace heddle::bench::cliffs

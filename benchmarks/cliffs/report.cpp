@@ -1,4 +1,4 @@
-#include "benchmarks/cliffs/report.hpp"
+#include "benchmarks/cliffs/run.hpp"
 
 #include <fmt/format.h>
 

@@ -1,23 +1,10 @@
-#include "benchmarks/cliffs/expected_places.hpp"
-#include "benchmarks/cliffs/operands.hpp"
-#include "benchmarks/cliffs/reference.hpp"
-#include "benchmarks/cliffs/rows.hpp"
+#include "benchmarks/cliffs/family.hpp"
+#include "benchmarks/cliffs/row_moments.hpp"
 #include "benchmarks/cliffs/vendor_functions.hpp"
-#include "benchmarks/support/rows.hpp"
-#include "tests/bounds/approximate.hpp"
 #include "tests/bounds/norm.hpp"
 #include "tests/bounds/softmax.hpp"
 #include <heddle/norm.hpp>
 #include <heddle/softmax.hpp>
-
-#include <fmt/format.h>
-#include <heddle_baselines.hpp>
-
-#include <cstdint>
-#include <memory>
-#include <optional>
-#include <string_view>
-#include <vector>
 
 namespace heddle::bench::cliffs {
 namespace {
@@ -94,20 +81,14 @@ bounds::approximate expected(operation op, T x, double gamma, double beta, const
 template <class T>
 void add_softmax(trial& t, const problem<T>& p, const std::shared_ptr<operands<T>>& o) {
     t.add_peer("cudnn", [&] {
-        const auto from = std::make_shared<cudnn_tensor>(), to = std::make_shared<cudnn_tensor>();
-        const matrix_view<T> x = o->x.view(), y = o->result().view();
-        set_tensor<T>(*from, p.rows, p.cols, 1, 1, x.row_stride, x.col_stride);
-        set_tensor<T>(*to, p.rows, p.cols, 1, 1, y.row_stride, y.col_stride);
-        const auto how = p.op == operation::softmax ? CUDNN_SOFTMAX_ACCURATE : CUDNN_SOFTMAX_LOG;
-        return [=] {
-            const float alpha = 1, beta = 0;
-            check(cudnnSoftmaxForward(cudnn_handle(), how, CUDNN_SOFTMAX_MODE_INSTANCE, &alpha, *from,
-                                      o->x.data(), &beta, *to, o->result().data()));
-        };
+        const auto softmax = std::make_shared<cudnn_softmax<T>>(o->x.view(), o->result().view(),
+                                                                p.op == operation::log_softmax);
+        return [softmax, o] { (*softmax)(o->x.data(), o->result().data()); };
     });
 }
 
-/// A row as a channel of a batch's only image: each is normalised alone. gamma and beta of columns it does not know.
+/// Batch normalisation of one image, whose channels are the rows. So each row is normalised by itself. It has no gamma and
+/// beta for each column.
 template <class T>
 void add_layer_norm(trial& t, const problem<T>& p, const std::shared_ptr<operands<T>>& o) {
     if (p.x != p.y && !p.in_place) return;
@@ -140,12 +121,7 @@ trial prepare(const problem<T>& p) {
     const auto o = std::make_shared<operands<T>>(p);
     trial t;
     t.is_in_place = p.in_place;
-    t.reset = [p, o] {
-        if (p.in_place)
-            o->x.fill(p.seed, p.elements());
-        else
-            o->y->poison();
-    };
+    t.reset = [p, o] { p.in_place ? o->x.fill(p.seed, p.elements()) : o->y->poison(); };
     t.call = [p, o] { run(p, *o); };
 #if HEDDLE_HAS_CUDNN
     if (is_aligned_for_cudnn<T>(p.x) && is_aligned_for_cudnn<T>(p.y)) {
@@ -153,19 +129,14 @@ trial prepare(const problem<T>& p) {
         if (p.op == operation::layer_norm) add_layer_norm(t, p, o);
     }
 #endif
-    const auto places = sampled_places(p.rows, p.cols, p.seed);
-    std::vector<line> lines;
+    expected_places results{sampled_places(p.rows, p.cols, p.seed)};
     std::vector<place> columns;
-    for (const place& at : places) {
-        lines.push_back(row_of(o->x.view(), at.row));
-        columns.push_back({0, at.col});
-    }
-    const std::vector<T> x = gathered(o->x.view(), places);
+    for (const place& at : results.places) columns.push_back({0, at.col});
+    const std::vector<T> x = gathered(o->x.view(), results.places);
     const std::vector<T> gamma = o->gamma ? gathered(o->gamma->view(), columns) : std::vector<T>{};
     const std::vector<T> beta = o->beta ? gathered(o->beta->view(), columns) : std::vector<T>{};
-    const std::vector<line_facts> rows = facts_of(o->x.data(), lines);
-    expected_places results{places, {}, {}};
-    for (std::size_t i = 0; i < places.size(); ++i)
+    const std::vector<line_facts> rows = facts_of(o->x.data(), rows_of(o->x.view(), results.places));
+    for (std::size_t i = 0; i < x.size(); ++i)
         results.add(expected(p.op, x[i], gamma.empty() ? 1 : to_double(gamma[i]),
                              beta.empty() ? 0 : to_double(beta[i]), rows[i], p.cols));
     t.wrong = [o, results](double slack) {
@@ -184,17 +155,13 @@ drawn_case draw(drawing& d) {
     p.x = d.lie(true);
     p.y = d.one_in(2) || p.in_place ? p.x : d.lie(true);
     p.seed = d.bits();
-    const auto memory = [p](std::span<const std::int64_t> e) {
+    drawn_case c = draw_case_of(d, 2, [p](extents_view e) {
         return static_cast<double>(span_of(p.x, e[0], e[1]) + (p.in_place ? 0 : span_of(p.y, e[0], e[1])) +
                                    2 * e[1]) *
                sizeof(T);
-    };
-    drawn_case c;
-    c.extents = d.extents(2, [&](auto e) { return memory(e) <= most_bytes; });
+    });
     p.rows = c.extents[0];
     p.cols = c.extents[1];
-    c.memory = memory(c.extents);
-    c.operations = static_cast<double>(p.rows) * static_cast<double>(p.cols);
     c.bytes =
         (2 * c.operations + ((p.has_gamma ? 1 : 0) + (p.has_beta ? 1 : 0)) * static_cast<double>(p.cols)) *
         sizeof(T);
@@ -204,7 +171,7 @@ drawn_case draw(drawing& d) {
                     : p.has_gamma ? ", gamma"
                                   : "",
                     p.in_place ? ", in place" : "", to_string(p.x));
-    if (p.y != placement{} && !p.in_place) c.words += fmt::format("; result{}", to_string(p.y));
+    if (!p.in_place) c.words += words_of_placements({{"result", p.y}});
     c.prepare = [p] { return prepare(p); };
     return c;
 }

@@ -1,25 +1,8 @@
-#include "benchmarks/cliffs/operands.hpp"
-#include "benchmarks/cliffs/reference.hpp"
-#include "benchmarks/cliffs/rows.hpp"
+#include "benchmarks/cliffs/family.hpp"
 #include "benchmarks/cliffs/vendor_functions.hpp"
 #include "benchmarks/support/cub.hpp"
-#include "benchmarks/support/cub_segmented_reduce.hpp"
-#include "benchmarks/support/rows.hpp"
 #include "tests/bounds/reduce.hpp"
-#include <heddle/device.hpp>
 #include <heddle/matrix_reduce.hpp>
-#include <heddle/workspace.hpp>
-
-#include <fmt/format.h>
-#include <heddle_baselines.hpp>
-
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <string_view>
-#include <type_traits>
-#include <vector>
 
 namespace heddle::bench::cliffs {
 namespace {
@@ -40,7 +23,7 @@ struct problem {
     [[nodiscard]] std::int64_t length() const { return of_rows ? cols : rows; }
 };
 
-/// R is the type of the results. Elements do not cancel: a sum that lacks a part is far off.
+/// R is the type of the results. Elements do not cancel, so that a sum that lacks a part is far off.
 template <class T, class R>
 struct operands {
     operand<T> x;
@@ -77,9 +60,8 @@ void run(const problem<T>& p, operands<T, R>& o) {
     if constexpr (std::is_same_v<R, std::int64_t>) return call(row_argmax<T>, column_argmax<T>);
 }
 
-/// The result and its bound.
 template <class T>
-std::pair<double, double> expected(const problem<T>& p, const line_facts& facts, double depth) {
+bounds::approximate expected_of(const problem<T>& p, const line_facts& facts, double depth) {
     using bounds::u;
     const auto n = static_cast<double>(p.length());
     switch (p.op) {
@@ -103,41 +85,18 @@ std::pair<double, double> expected(const problem<T>& p, const line_facts& facts,
 }
 
 #if HEDDLE_HAS_CUBLAS
-/// Sums and means as products with ones, by gemv and by gemm.
+/// Adds sums and means as products with a vector of ones, by gemv and by gemm.
 template <class T>
 void add_products(trial& t, const problem<T>& p, const std::shared_ptr<operands<T, float>>& o) {
     if ((p.op != operation::sum && p.op != operation::mean) || p.x.step != 1 || p.y.step != 1) return;
     const auto ones = std::make_shared<operand<T>>(1, p.length(), placement{}, 0, numbers{1, 1, 0});
     const float alpha = p.op == operation::mean ? 1 / static_cast<float>(p.length()) : 1;
-    const matrix_view<T> m = o->by_rows(p);
-    // To cuBLAS, what is row-major is the transpose.
-    const bool by_rows = is_row_major(m);
-    const std::int64_t lines = by_rows ? m.rows : m.cols, line = by_rows ? m.cols : m.rows;
-    const std::int64_t ld = leading_dimension(m);
-    const auto order = by_rows ? CUBLAS_OP_T : CUBLAS_OP_N;
-    t.add_peer("cublas gemv with ones", [&] {
-        return [=] {
-            const float beta = 0;
-            float* const y = o->y.data();
-            if constexpr (std::is_same_v<T, float>)
-                check(cublasSgemv_64(cublas_handle(), order, line, lines, &alpha, m.data, ld, ones->data(), 1,
-                                     &beta, y, 1));
-            else if constexpr (std::is_same_v<T, half>)
-                check(cublasHSSgemvStridedBatched_64(cublas_handle(), order, line, lines, &alpha, m.data, ld,
-                                                     0, ones->data(), 1, 0, &beta, y, 1, 0, 1));
-            else
-                check(cublasTSSgemvStridedBatched_64(cublas_handle(), order, line, lines, &alpha, m.data, ld,
-                                                     0, ones->data(), 1, 0, &beta, y, 1, 0, 1));
-        };
-    });
-    t.add_peer("cublas gemm with ones", [&] {
-        return [=] {
-            const float beta = 0;
-            check(cublasGemmEx_64(cublas_handle(), order, CUBLAS_OP_N, m.rows, 1, m.cols, &alpha, m.data,
-                                  cuda_type<T>, ld, ones->data(), cuda_type<T>, m.cols, &beta, o->y.data(),
-                                  CUDA_R_32F, m.rows, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT));
-        };
-    });
+    const matrix_view<T> m = o->by_rows(p), row = ones->view();
+    const matrix_view<float> y{o->y.data(), 1, p.results()};
+    const vendor_product<float, T> by_gemv{.a = m, .b = transposed(row), .c = transposed(y), .alpha = alpha};
+    const vendor_product<float, T> by_gemm{.a = row, .b = transposed(m), .c = y, .alpha = alpha};
+    t.add_peer("cublas gemv with ones", [&] { return [o, ones, by_gemv] { gemv(by_gemv); }; });
+    t.add_peer("cublas gemm with ones", [&] { return [o, ones, by_gemm] { gemm(by_gemm); }; });
 }
 #endif
 
@@ -147,28 +106,13 @@ void add_cudnn(trial& t, const problem<T>& p, const std::shared_ptr<operands<T, 
     if constexpr (!std::is_same_v<R, std::int64_t>) {
         if (p.op == operation::variance || p.y.step != 1 || !is_aligned_for_cudnn<T>(p.x)) return;
         t.add_peer("cudnn", [&] {
-            const auto from = std::make_shared<cudnn_tensor>(), to = std::make_shared<cudnn_tensor>();
-            const matrix_view<T> m = o->by_rows(p);
-            set_tensor<T>(*from, 1, 1, m.rows, m.cols, m.row_stride, m.col_stride);
-            set_tensor<R>(*to, 1, 1, m.rows, 1, 1, 1);
-            using reduction =
-                cudnn_descriptor<cudnnCreateReduceTensorDescriptor, cudnnDestroyReduceTensorDescriptor>;
-            const auto how = std::make_shared<reduction>();
             const auto op = p.op == operation::sum    ? CUDNN_REDUCE_TENSOR_ADD
                             : p.op == operation::mean ? CUDNN_REDUCE_TENSOR_AVG
                             : p.op == operation::min  ? CUDNN_REDUCE_TENSOR_MIN
                                                       : CUDNN_REDUCE_TENSOR_MAX;
-            check(cudnnSetReduceTensorDescriptor(*how, op, CUDNN_DATA_FLOAT, CUDNN_PROPAGATE_NAN,
-                                                 CUDNN_REDUCE_TENSOR_NO_INDICES, CUDNN_32BIT_INDICES));
-            std::size_t bytes = 0;
-            check(cudnnGetReductionWorkspaceSize(cudnn_handle(), *how, *from, *to, &bytes));
-            const auto scratch =
-                std::make_shared<device_buffer<std::byte>>(static_cast<std::int64_t>(bytes), stream());
-            return [=] {
-                const float alpha = 1, beta = 0;
-                check(cudnnReduceTensor(cudnn_handle(), *how, nullptr, 0, scratch->data(), bytes, &alpha,
-                                        *from, o->x.data(), &beta, *to, o->y.data()));
-            };
+            const auto reduction = std::make_shared<cudnn_matrix_reduction<T, R>>(
+                op, o->by_rows(p), matrix_view<R>{o->y.data(), p.results(), 1});
+            return [reduction, o] { (*reduction)(o->x.data(), o->y.data()); };
         });
     }
 }
@@ -202,22 +146,14 @@ trial prepare(const problem<T>& p) {
 #if HEDDLE_HAS_CUBLAS
     if constexpr (std::is_same_v<R, float>) add_products(t, p, o);
 #endif
-    const auto places = sampled_places(1, p.results(), p.seed);
+    expected_places expected{sampled_places(1, p.results(), p.seed)};
     std::vector<line> lines;
-    for (const place& at : places)
+    for (const place& at : expected.places)
         lines.push_back(p.of_rows ? row_of(o->x.view(), at.col) : column_of(o->x.view(), at.col));
     const double depth = static_cast<double>(
         matrix_reduce_depth(operands<T, R>::described(p, o->x.view()), traits_of(current_device())));
-    std::vector<double> values, bounds;
-    for (const line_facts& facts : facts_of(o->x.data(), lines)) {
-        const auto [value, bound] = expected(p, facts, depth);
-        values.push_back(value);
-        bounds.push_back(bound);
-    }
-    t.wrong = [o, places, values, bounds](double slack) {
-        const std::string wrong = mismatch(o->y.view(), places, values, bounds, slack);
-        return wrong.empty() ? o->y.changed_gap() : wrong;
-    };
+    for (const line_facts& facts : facts_of(o->x.data(), lines)) expected.add(expected_of(p, facts, depth));
+    t.wrong = [o, expected](double slack) { return expected.wrong("result", o->y, slack); };
     return t;
 }
 
@@ -230,21 +166,17 @@ drawn_case draw(drawing& d) {
     p.y = d.vector_lie(16);
     p.seed = d.bits();
     const double result_bytes = p.op == operation::argmax ? 8 : 4;
-    const auto memory = [=](std::span<const std::int64_t> e) {
+    drawn_case c = draw_case_of(d, 2, [=](extents_view e) {
         return static_cast<double>(span_of(p.x, e[0], e[1])) * sizeof(T) +
                static_cast<double>(span_of(p.y, 1, p.of_rows ? e[0] : e[1])) * result_bytes;
-    };
-    drawn_case c;
-    c.extents = d.extents(2, [&](auto e) { return memory(e) <= most_bytes; });
+    });
     p.rows = c.extents[0];
     p.cols = c.extents[1];
     if (p.op == operation::variance && p.length() > 1) p.correction = d.integer(0, 1);
-    c.memory = memory(c.extents);
-    c.operations = static_cast<double>(p.rows) * static_cast<double>(p.cols);
     c.bytes = c.operations * sizeof(T) + static_cast<double>(p.results()) * result_bytes;
     c.words = fmt::format("{} {}_{} of {} x {}{}", dtype<T>, p.of_rows ? "row" : "column",
                           names[static_cast<std::size_t>(p.op)], p.rows, p.cols, to_string(p.x));
-    if (p.y != placement{}) c.words += fmt::format("; result{}", to_string(p.y));
+    c.words += words_of_placements({{"result", p.y}});
     c.prepare = [p] {
         if (p.op == operation::argmax) return prepare<T, std::int64_t>(p);
         return p.op == operation::min || p.op == operation::max ? prepare<T, T>(p) : prepare<T, float>(p);

@@ -1,19 +1,6 @@
-#include "benchmarks/cliffs/case.hpp"
-#include "benchmarks/cliffs/operands.hpp"
-#include "benchmarks/cliffs/reference.hpp"
-#include "benchmarks/support/cub_scan.hpp"
-#include "benchmarks/support/rows.hpp"
-#include <heddle/device.hpp>
+#include "benchmarks/cliffs/family.hpp"
+#include "benchmarks/support/cub.hpp"
 #include <heddle/scan.hpp>
-#include <heddle/workspace.hpp>
-
-#include <fmt/format.h>
-
-#include <cstdint>
-#include <memory>
-#include <optional>
-#include <type_traits>
-#include <vector>
 
 namespace heddle::bench::cliffs {
 namespace {
@@ -27,7 +14,7 @@ struct problem {
     std::uint64_t seed = 0;
 };
 
-/// Sums of integers are exact in double. Floats do not cancel: a sum that lacks a part is far off.
+/// Sums of integers are exact in double. Floats do not cancel, so that a sum that lacks a part is far off.
 template <class T>
 constexpr numbers elements = std::is_integral_v<T> ? numbers{-1000, 1000, 0} : numbers{-0.5, 1, 0};
 
@@ -47,44 +34,31 @@ trial prepare(const problem<T>& p) {
     const auto o = std::make_shared<operands<T>>(p);
     trial t;
     t.is_in_place = p.in_place;
-    t.reset = [p, o] {
-        if (p.in_place)
-            o->x.fill(p.seed, elements<T>);
-        else
-            o->y->poison();
-    };
+    t.reset = [p, o] { p.in_place ? o->x.fill(p.seed, elements<T>) : o->y->poison(); };
     t.call = [p, o] {
-        if (p.inclusive)
-            inclusive_scan<T>(o->x.vector(), o->result().vector(), stream());
-        else
-            exclusive_scan<T>(o->x.vector(), o->result().vector(), stream());
+        (p.inclusive ? inclusive_scan<T> : exclusive_scan<T>)(o->x.vector(), o->result().vector(), stream(),
+                                                              {});
     };
     if (p.x.step == 1 && p.y.step == 1)
         t.add_peer("cub", [&] {
             const auto size = static_cast<std::int32_t>(p.size);
             const auto scratch = std::make_shared<workspace>(cub_scan_scratch_bytes<T>(size), stream());
             return [p, o, size, scratch] {
-                if (p.inclusive)
-                    cub_inclusive_scan<T>(o->x.data(), o->result().data(), size, *scratch);
-                else
-                    cub_exclusive_scan<T>(o->x.data(), o->result().data(), size, *scratch);
+                (p.inclusive ? cub_inclusive_scan<T> : cub_exclusive_scan<T>)(o->x.data(), o->result().data(),
+                                                                              size, *scratch);
             };
         });
 
-    const auto places = sampled_places(1, p.size, p.seed);
+    expected_places expected{sampled_places(1, p.size, p.seed)};
     std::vector<line> before;
-    for (const place& at : places) before.push_back({0, p.x.step, at.col + (p.inclusive ? 1 : 0)});
+    for (const place& at : expected.places) before.push_back({0, p.x.step, at.col + (p.inclusive ? 1 : 0)});
     const scan_problem of = scan_problem_of<T>(o->x.vector(), o->result().vector());
     const double depth = static_cast<double>(scan_depth(of, traits_of(current_device())));
     const double u = std::is_integral_v<T> ? 0 : unit_roundoff<T>();
-    std::vector<double> expected, bounds;
-    for (const line_facts& facts : facts_of(o->x.data(), before)) {
-        expected.push_back(facts.sum);
-        bounds.push_back((error_of_additions(depth, u) + 2 * u) * facts.magnitudes);
-    }
-    t.wrong = [o, places, expected, bounds](double slack) {
-        const std::string wrong = mismatch(o->result().view(), places, expected, bounds, slack);
-        return wrong.empty() && o->y ? o->y->changed_gap() : wrong;
+    for (const line_facts& facts : facts_of(o->x.data(), before))
+        expected.add(facts.sum, (error_of_additions(depth, u) + 2 * u) * facts.magnitudes);
+    t.wrong = [o, expected](double slack) {
+        return expected.wrong("result", o->result(), slack, o->y.has_value());
     };
     return t;
 }
@@ -97,19 +71,15 @@ drawn_case draw(drawing& d) {
     p.x = d.vector_lie();
     p.y = d.one_in(2) || p.in_place ? p.x : d.vector_lie();
     p.seed = d.bits();
-    const auto memory = [p](std::span<const std::int64_t> e) {
+    drawn_case c = draw_case_of(d, 1, [p](extents_view e) {
         return static_cast<double>(span_of(p.x, 1, e[0]) + (p.in_place ? 0 : span_of(p.y, 1, e[0]))) *
                sizeof(T);
-    };
-    drawn_case c;
-    c.extents = d.extents(1, [&](auto e) { return memory(e) <= most_bytes; });
+    });
     p.size = c.extents.front();
-    c.memory = memory(c.extents);
-    c.bytes = 2 * static_cast<double>(p.size) * sizeof(T);
-    c.operations = static_cast<double>(p.size);
+    c.bytes = 2 * c.operations * sizeof(T);
     c.words = fmt::format("{} {}clusive_scan of {}{}{}", dtype<T>, p.inclusive ? "in" : "ex", p.size,
                           p.in_place ? ", in place" : "", to_string(p.x));
-    if (p.y != placement{} && !p.in_place) c.words += fmt::format("; result{}", to_string(p.y));
+    if (!p.in_place) c.words += words_of_placements({{"result", p.y}});
     c.prepare = [p] { return prepare(p); };
     return c;
 }

@@ -1,6 +1,5 @@
 #include "benchmarks/cliffs/operands.hpp"
 #include "benchmarks/cliffs/reference.hpp"
-#include "benchmarks/cliffs/report.hpp"
 #include "benchmarks/cliffs/run.hpp"
 
 #include <gtest/gtest.h>

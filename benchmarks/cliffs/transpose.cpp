@@ -1,17 +1,6 @@
-#include "benchmarks/cliffs/case.hpp"
-#include "benchmarks/cliffs/operands.hpp"
+#include "benchmarks/cliffs/family.hpp"
 #include "benchmarks/cliffs/vendor_functions.hpp"
-#include "benchmarks/support/rows.hpp"
-#include <heddle/copy.hpp>
 #include <heddle/transpose.hpp>
-
-#include <fmt/format.h>
-#include <heddle_baselines.hpp>
-
-#include <cstdint>
-#include <memory>
-#include <type_traits>
-#include <vector>
 
 namespace heddle::bench::cliffs {
 namespace {
@@ -52,15 +41,10 @@ trial prepare(const problem<T>& p) {
             };
         });
 #endif
-    const auto places = sampled_places(p.cols, p.rows, p.seed);
-    std::vector<double> expected;
-    for (const T element : gathered(transposed(o->source.view()), places))
-        expected.push_back(to_double(element));
-    t.wrong = [o, places, expected](double slack) {
-        const std::vector<double> exact(places.size(), 0);
-        const std::string wrong = mismatch(o->destination.view(), places, expected, exact, slack);
-        return wrong.empty() ? o->destination.changed_gap() : wrong;
-    };
+    expected_places expected{sampled_places(p.cols, p.rows, p.seed)};
+    for (const T element : gathered(transposed(o->source.view()), expected.places))
+        expected.add(to_double(element), 0);
+    t.wrong = [o, expected](double slack) { return expected.wrong("result", o->destination, slack); };
     return t;
 }
 
@@ -70,18 +54,15 @@ drawn_case draw(drawing& d) {
     p.source = d.lie(true);
     p.destination = d.lie(true);
     p.seed = d.bits();
-    const auto memory = [p](std::span<const std::int64_t> e) {
+    drawn_case c = draw_case_of(d, 2, [p](extents_view e) {
         return static_cast<double>(span_of(p.source, e[0], e[1]) + span_of(p.destination, e[1], e[0])) *
                sizeof(T);
-    };
-    drawn_case c;
-    c.extents = d.extents(2, [&](auto e) { return memory(e) <= most_bytes; });
+    });
     p.rows = c.extents[0];
     p.cols = c.extents[1];
-    c.memory = memory(c.extents);
-    c.bytes = 2 * static_cast<double>(p.rows) * static_cast<double>(p.cols) * sizeof(T);
+    c.bytes = 2 * c.operations * sizeof(T);
     c.words = fmt::format("{} transpose of {} x {}{}", dtype<T>, p.rows, p.cols, to_string(p.source));
-    if (p.destination != placement{}) c.words += fmt::format("; result{}", to_string(p.destination));
+    c.words += words_of_placements({{"result", p.destination}});
     c.prepare = [p] { return prepare(p); };
     return c;
 }

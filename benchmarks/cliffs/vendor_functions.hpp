@@ -19,24 +19,17 @@
 #include <type_traits>
 #include <vector>
 
-/// The vendors' functions that drawn cases alone call, loaded when the program runs.
+/// Vendors' functions that only drawn cases call. They are loaded when the program runs.
 namespace heddle::bench::cliffs {
 
 using namespace fuzz;
 
 #if HEDDLE_HAS_CUBLAS
-HEDDLE_LOADED(cublas_library, cublasAsumEx_64);
-HEDDLE_LOADED(cublas_library, cublasDaxpy_64);
-HEDDLE_LOADED(cublas_library, cublasDgeam_64);
-HEDDLE_LOADED(cublas_library, cublasDotEx_64);
-HEDDLE_LOADED(cublas_library, cublasHSHgemvStridedBatched_64);
-HEDDLE_LOADED(cublas_library, cublasHSSgemvStridedBatched_64);
-HEDDLE_LOADED(cublas_library, cublasNrm2Ex_64);
-HEDDLE_LOADED(cublas_library, cublasSgemv_64);
-HEDDLE_LOADED(cublas_library, cublasTSSgemvStridedBatched_64);
-HEDDLE_LOADED(cublas_library, cublasTSTgemvStridedBatched_64);
+HEDDLE_LOADED(cublas_library, cublasAsumEx_64, cublasDaxpy_64, cublasDgeam_64, cublasDotEx_64,
+              cublasHSHgemvStridedBatched_64, cublasHSSgemvStridedBatched_64, cublasNrm2Ex_64, cublasSgemv_64,
+              cublasTSSgemvStridedBatched_64, cublasTSTgemvStridedBatched_64);
 
-/// C = alpha A + beta B of float or double, each with its elements side by side along rows or columns.
+/// C = alpha A + beta B of float or double. The elements of each lie side by side along rows or columns.
 template <class T>
 void geam(matrix_view<T> a, double alpha, matrix_view<T> b, double beta, matrix_view<T> c) {
     if (!is_row_major(c)) {
@@ -56,37 +49,36 @@ void geam(matrix_view<T> a, double alpha, matrix_view<T> b, double beta, matrix_
                              leading_dimension(a), &factors[1], b.data, leading_dimension(b), c.data,
                              leading_dimension(c)));
 }
+
+/// A product whose C is a column.
+template <class Out, class In>
+void gemv(const vendor_product<Out, In>& p) {
+    const bool by_rows = is_row_major(p.a);
+    const auto order = by_rows ? CUBLAS_OP_T : CUBLAS_OP_N;
+    const std::int64_t m = by_rows ? p.a.cols : p.a.rows, n = by_rows ? p.a.rows : p.a.cols;
+    const std::int64_t ld = leading_dimension(p.a);
+    const auto call = [&](const auto& function) {
+        check(function(cublas_handle(), order, m, n, &p.alpha, p.a.data, ld, 0, p.b.data, p.b.row_stride, 0,
+                       &p.beta, p.c.data, p.c.row_stride, 0, 1));
+    };
+    if constexpr (std::is_same_v<In, float>)
+        check(cublasSgemv_64(cublas_handle(), order, m, n, &p.alpha, p.a.data, ld, p.b.data, p.b.row_stride,
+                             &p.beta, p.c.data, p.c.row_stride));
+    else if constexpr (std::is_same_v<In, half> && std::is_same_v<Out, half>)
+        call(cublasHSHgemvStridedBatched_64);
+    else if constexpr (std::is_same_v<In, half>)
+        call(cublasHSSgemvStridedBatched_64);
+    else if constexpr (std::is_same_v<Out, bfloat16>)
+        call(cublasTSTgemvStridedBatched_64);
+    else
+        call(cublasTSSgemvStridedBatched_64);
+}
 #endif
 
 #if HEDDLE_HAS_CUDNN
-HEDDLE_LOADED(cudnn_library, cudnnBatchNormalizationForwardTraining);
-HEDDLE_LOADED(cudnn_library, cudnnSetTensor4dDescriptorEx);
-HEDDLE_LOADED(cudnn_library, cudnnSoftmaxBackward);
+HEDDLE_LOADED(cudnn_library, cudnnBatchNormalizationForwardTraining, cudnnSoftmaxBackward);
 
-template <class T>
-constexpr cudnnDataType_t cudnn_type = std::is_same_v<T, float>  ? CUDNN_DATA_FLOAT
-                                       : std::is_same_v<T, half> ? CUDNN_DATA_HALF
-                                                                 : CUDNN_DATA_BFLOAT16;
-
-/// cuDNN counts in ints.
-inline int narrow(std::int64_t extent) {
-    if (extent > std::numeric_limits<int>::max()) throw unsupported("more than an int counts");
-    return static_cast<int>(extent);
-}
-
-/// Its last dimensions but those of one element are a matrix with these strides.
-template <class T>
-void set_tensor(const cudnn_tensor& tensor, std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w,
-                std::int64_t row_stride, std::int64_t col_stride) {
-    const bool is_of_rows = h == 1 && w == 1;  // n x c, or h x w
-    const int strides[] = {narrow(is_of_rows ? row_stride : h * row_stride),
-                           narrow(is_of_rows ? col_stride : h * row_stride),
-                           narrow(is_of_rows ? 1 : row_stride), narrow(is_of_rows ? 1 : col_stride)};
-    check(cudnnSetTensor4dDescriptorEx(tensor, cudnn_type<T>, narrow(n), narrow(c), narrow(h), narrow(w),
-                                       strides[0], strides[1], strides[2], strides[3]));
-}
-
-/// It may read 16 bytes at a time.
+/// cuDNN may read 16 bytes at a time.
 template <class T>
 bool is_aligned_for_cudnn(const placement& lie) {
     return lie.offset * std::int64_t{sizeof(T)} % 16 == 0;
@@ -94,15 +86,7 @@ bool is_aligned_for_cudnn(const placement& lie) {
 #endif
 
 #if HEDDLE_HAS_NPP
-/// NPP's function for a number of channels.
-template <class Function>
-Function* npp_function(std::int64_t channels, const loaded_function<Function>& one,
-                       const loaded_function<Function>& three, const loaded_function<Function>& four) {
-    if (channels == 2) throw unsupported("two channels");
-    return channels == 1 ? one : channels == 3 ? three : four;
-}
-
-/// In device memory, as NPP takes them: in reverse order.
+/// The taps in device memory and in reverse order, as NPP takes them.
 inline std::shared_ptr<device_buffer<float>> npp_taps(const std::vector<double>& taps) {
     std::vector<float> reversed;
     for (auto tap = taps.rbegin(); tap != taps.rend(); ++tap) reversed.push_back(static_cast<float>(*tap));

@@ -1,19 +1,7 @@
-#include "benchmarks/cliffs/vendor_matmul.hpp"
-
+#include "benchmarks/cliffs/family.hpp"
+#include "benchmarks/cliffs/matmul_operands.hpp"
 #include "benchmarks/cliffs/vendor_functions.hpp"
 #include "benchmarks/support/cublas_lt_product.hpp"
-#include "benchmarks/support/rows.hpp"
-
-#include <heddle_baselines.hpp>
-
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <memory>
-#include <type_traits>
-#include <utility>
-#include <vector>
 
 namespace heddle::bench::cliffs {
 
@@ -23,46 +11,6 @@ namespace {
 
 constexpr std::size_t shown_candidates = 2;
 constexpr lt_search search{.candidates = 8, .calls = 5, .long_call_ms = 1};
-
-template <class Out, class In>
-void gemm(const vendor_product<Out, In>& p) {
-    const auto compute = p.is_tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
-    if (p.batches == 1)
-        check(cublasGemmEx_64(cublas_handle(), order_of(p.b), order_of(p.a), p.c.cols, p.c.rows, p.a.cols,
-                              &p.alpha, p.b.data, cuda_type<In>, leading_dimension(p.b), p.a.data,
-                              cuda_type<In>, leading_dimension(p.a), &p.beta, p.c.data, cuda_type<Out>,
-                              leading_dimension(p.c), compute, CUBLAS_GEMM_DEFAULT));
-    else
-        check(cublasGemmStridedBatchedEx_64(
-            cublas_handle(), order_of(p.b), order_of(p.a), p.c.cols, p.c.rows, p.a.cols, &p.alpha, p.b.data,
-            cuda_type<In>, leading_dimension(p.b), p.b_stride, p.a.data, cuda_type<In>,
-            leading_dimension(p.a), p.a_stride, &p.beta, p.c.data, cuda_type<Out>, leading_dimension(p.c),
-            p.c_stride, p.batches, compute, CUBLAS_GEMM_DEFAULT));
-}
-
-/// C is a column.
-template <class Out, class In>
-void gemv(const vendor_product<Out, In>& p) {
-    const bool by_rows = is_row_major(p.a);
-    const auto order = by_rows ? CUBLAS_OP_T : CUBLAS_OP_N;
-    const std::int64_t m = by_rows ? p.a.cols : p.a.rows, n = by_rows ? p.a.rows : p.a.cols;
-    const std::int64_t ld = leading_dimension(p.a);
-    const auto call = [&](const auto& function) {
-        check(function(cublas_handle(), order, m, n, &p.alpha, p.a.data, ld, 0, p.b.data, p.b.row_stride, 0,
-                       &p.beta, p.c.data, p.c.row_stride, 0, 1));
-    };
-    if constexpr (std::is_same_v<In, float>)
-        check(cublasSgemv_64(cublas_handle(), order, m, n, &p.alpha, p.a.data, ld, p.b.data, p.b.row_stride,
-                             &p.beta, p.c.data, p.c.row_stride));
-    else if constexpr (std::is_same_v<In, half> && std::is_same_v<Out, half>)
-        call(cublasHSHgemvStridedBatched_64);
-    else if constexpr (std::is_same_v<In, half>)
-        call(cublasHSSgemvStridedBatched_64);
-    else if constexpr (std::is_same_v<Out, bfloat16>)
-        call(cublasTSTgemvStridedBatched_64);
-    else
-        call(cublasTSSgemvStridedBatched_64);
-}
 
 template <class Out, class In>
 void dot(const vendor_product<Out, In>& p) {
@@ -128,15 +76,10 @@ void add_vendor_products(trial&, vendor_product<Out, In>, const std::function<vo
 
 #endif
 
-template void add_vendor_products(trial&, vendor_product<float, float>, const std::function<void()>&,
-                                  const std::string&, bool);
-template void add_vendor_products(trial&, vendor_product<half, half>, const std::function<void()>&,
-                                  const std::string&, bool);
-template void add_vendor_products(trial&, vendor_product<bfloat16, bfloat16>, const std::function<void()>&,
-                                  const std::string&, bool);
-template void add_vendor_products(trial&, vendor_product<float, half>, const std::function<void()>&,
-                                  const std::string&, bool);
-template void add_vendor_products(trial&, vendor_product<float, bfloat16>, const std::function<void()>&,
-                                  const std::string&, bool);
+#define HEDDLE_CLIFFS_VENDORS(Out, In)                                                               \
+    template void add_vendor_products(trial&, vendor_product<Out, In>, const std::function<void()>&, \
+                                      const std::string&, bool);
+HEDDLE_EACH_PRODUCT(HEDDLE_CLIFFS_VENDORS)
+#undef HEDDLE_CLIFFS_VENDORS
 
 }  // namespace heddle::bench::cliffs

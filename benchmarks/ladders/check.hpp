@@ -18,21 +18,17 @@
 #include <type_traits>
 #include <vector>
 
-/// What the checks of all operations need.
+/// The checks of all operations share these functions.
 namespace heddle::bench {
 
 /// The unit roundoff of float, and of a type.
 inline constexpr double float_unit = 0x1p-24;
 template <class T>
-inline constexpr double unit_of = 0;
-template <>
-inline constexpr double unit_of<double> = 0x1p-53;
-template <>
-inline constexpr double unit_of<float> = float_unit;
-template <>
-inline constexpr double unit_of<half> = 0x1p-11;
-template <>
-inline constexpr double unit_of<bfloat16> = 0x1p-8;
+inline constexpr double unit_of = std::is_same_v<T, double>     ? 0x1p-53
+                                  : std::is_same_v<T, float>    ? float_unit
+                                  : std::is_same_v<T, half>     ? 0x1p-11
+                                  : std::is_same_v<T, bfloat16> ? 0x1p-8
+                                                                : 0;
 
 template <class T>
 std::vector<T> on_host(const device_buffer<T>& buffer) {
@@ -41,7 +37,7 @@ std::vector<T> on_host(const device_buffer<T>& buffer) {
     return values;
 }
 
-/// Random elements in [-0.5, 1], or bytes: their mean is not 0, so that a sum that lacks some of them shows.
+/// Random elements in [-0.5, 1], or bytes. Their mean is not 0, so that a sum that lacks some of them is far off.
 template <class T>
 device_buffer<T> biased_on_device(std::int64_t size) {
     device_buffer<T> buffer = random_on_device<T>(size);
@@ -53,7 +49,7 @@ device_buffer<T> biased_on_device(std::int64_t size) {
     return buffer;
 }
 
-/// For a result, filled with NaN, or 255: what a rung does not write shows.
+/// A result filled with NaN or 255, so that elements that a rung does not write show.
 template <class T>
 device_buffer<T> poisoned_on_device(std::int64_t size) {
     device_buffer<T> buffer(size, stream());

@@ -35,21 +35,4 @@ struct ladder {
 
 std::span<const ladder> ladders();
 
-// The files benchmarks/<operation>.cpp define these,
-void add_gaussian_blur_rows(std::string_view type, const extents& shape);
-void add_matmul_rows(std::string_view type, const extents& shape);
-void add_matmul_16_bit_rows(std::string_view type, const extents& shape);
-void add_sigmoid_rows(std::string_view type, const extents& shape);
-void add_softmax_rows(std::string_view type, const extents& shape);
-void add_sum_rows(std::string_view type, const extents& shape);
-void add_transpose_rows(std::string_view type, const extents& shape);
-
-// and benchmarks/ladders/<operation>.cpp these.
-accuracy check_gaussian_blur(std::string_view type, const extents& shape, std::string_view rung);
-accuracy check_matmul(std::string_view type, const extents& shape, std::string_view rung);
-accuracy check_sigmoid(std::string_view type, const extents& shape, std::string_view rung);
-accuracy check_softmax(std::string_view type, const extents& shape, std::string_view rung);
-accuracy check_sum(std::string_view type, const extents& shape, std::string_view rung);
-accuracy check_transpose(std::string_view type, const extents& shape, std::string_view rung);
-
 }  // namespace heddle::bench

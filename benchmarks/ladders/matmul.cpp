@@ -66,9 +66,9 @@ double bound_of(const element& of, matmul_algorithm algorithm, std::int64_t dept
 }
 
 template <class T>
-accuracy check_of(const extents& shape, std::string_view rung, element_type operands, precision precision) {
+accuracy check_of(const extents& shape, std::string_view rung, precision precision) {
     const std::int64_t m = shape[0], n = shape[1], k = shape[2];
-    const auto algorithm = algorithm_of(rung, matmul_algorithms(operands));
+    const auto algorithm = algorithm_of(rung, matmul_algorithms(element_type_of<T>));
     const device_buffer<T> a = biased_on_device<T>(m * k), b = biased_on_device<T>(k * n);
     device_buffer<T> c = poisoned_on_device<T>(m * n);
     const matrix_view<const T> a_view{a.data(), m, k}, b_view{b.data(), k, n};
@@ -94,10 +94,9 @@ accuracy check_of(const extents& shape, std::string_view rung, element_type oper
 }  // namespace
 
 accuracy check_matmul(std::string_view type, const extents& shape, std::string_view rung) {
-    if (type == "bf16") return check_of<bfloat16>(shape, rung, element_type::bf16, precision::fp32);
-    if (type == "f16") return check_of<half>(shape, rung, element_type::f16, precision::fp32);
-    return check_of<float>(shape, rung, element_type::f32,
-                           type == "tf32" ? precision::tf32 : precision::fp32);
+    const auto precision = type == "tf32" ? precision::tf32 : precision::fp32;
+    return with_type_named<bfloat16, half, float>(
+        type, [&]<class T>() { return check_of<T>(shape, rung, precision); });
 }
 
 }  // namespace heddle::bench

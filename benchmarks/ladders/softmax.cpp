@@ -62,9 +62,7 @@ accuracy check_of(const extents& shape, std::string_view rung) {
 }  // namespace
 
 accuracy check_softmax(std::string_view type, const extents& shape, std::string_view rung) {
-    if (type == "f16") return check_of<half>(shape, rung);
-    if (type == "bf16") return check_of<bfloat16>(shape, rung);
-    return check_of<float>(shape, rung);
+    return with_type_named<half, bfloat16, float>(type, [&]<class T>() { return check_of<T>(shape, rung); });
 }
 
 }  // namespace heddle::bench

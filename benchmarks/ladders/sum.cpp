@@ -33,10 +33,8 @@ accuracy check_of(std::int64_t size, std::string_view rung) {
 }  // namespace
 
 accuracy check_sum(std::string_view type, const extents& shape, std::string_view rung) {
-    if (type == "f64") return check_of<double>(shape[0], rung);
-    if (type == "f16") return check_of<half>(shape[0], rung);
-    if (type == "bf16") return check_of<bfloat16>(shape[0], rung);
-    return check_of<float>(shape[0], rung);
+    return with_type_named<double, half, bfloat16, float>(
+        type, [&]<class T>() { return check_of<T>(shape[0], rung); });
 }
 
 }  // namespace heddle::bench

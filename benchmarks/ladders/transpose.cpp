@@ -28,10 +28,8 @@ accuracy check_of(const extents& shape, std::string_view rung) {
 }  // namespace
 
 accuracy check_transpose(std::string_view type, const extents& shape, std::string_view rung) {
-    if (type == "f64") return check_of<double>(shape, rung);
-    if (type == "f16") return check_of<half>(shape, rung);
-    if (type == "u8") return check_of<std::uint8_t>(shape, rung);
-    return check_of<float>(shape, rung);
+    return with_type_named<double, half, std::uint8_t, float>(
+        type, [&]<class T>() { return check_of<T>(shape, rung); });
 }
 
 }  // namespace heddle::bench

@@ -3,6 +3,9 @@
 #include <CLI/CLI.hpp>
 
 #include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace heddle::bench {
 
@@ -13,6 +16,12 @@ enum exit_status { failed = 1, wrong_usage = 2, interrupted = 130 };
 struct usage_error : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
+
+inline constexpr std::string_view by_list = "heddle-bench list prints the names";
+
+/// "; did you mean tiled?" where a name differs in at most a third of the letters given, and else what tells the names.
+std::string suggestion(std::string_view given, const std::vector<std::string_view>& names,
+                       std::string_view otherwise = "--help names them");
 
 /// Each adds its subcommand, whose callback does the work: it throws usage_error, another std::exception (one line, exit
 /// status 1), or CLI::RuntimeError with an exit status where it has already said why.

@@ -1,6 +1,5 @@
 #include "benchmarks/program/commands.hpp"
-#include "benchmarks/program/interrupt.hpp"
-#include "benchmarks/program/suggestion.hpp"
+#include "benchmarks/program/progress.hpp"
 #include "benchmarks/support/rows.hpp"
 #include "tests/fuzz/run.hpp"
 

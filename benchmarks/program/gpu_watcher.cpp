@@ -40,15 +40,9 @@ const loaded_library& nvml_library() {
     return library;
 }
 
-HEDDLE_LOADED(nvml_library, nvmlInit_v2);
-HEDDLE_LOADED(nvml_library, nvmlShutdown);
-HEDDLE_LOADED(nvml_library, nvmlErrorString);
-HEDDLE_LOADED(nvml_library, nvmlSystemGetDriverVersion);
-HEDDLE_LOADED(nvml_library, nvmlDeviceGetHandleByPciBusId_v2);
-HEDDLE_LOADED(nvml_library, nvmlDeviceGetClockInfo);
-HEDDLE_LOADED(nvml_library, nvmlDeviceGetPowerUsage);
-HEDDLE_LOADED(nvml_library, nvmlDeviceGetTemperature);
-HEDDLE_LOADED(nvml_library, nvmlDeviceGetCurrentClocksThrottleReasons);
+HEDDLE_LOADED(nvml_library, nvmlInit_v2, nvmlShutdown, nvmlErrorString, nvmlSystemGetDriverVersion,
+              nvmlDeviceGetHandleByPciBusId_v2, nvmlDeviceGetClockInfo, nvmlDeviceGetPowerUsage,
+              nvmlDeviceGetTemperature, nvmlDeviceGetCurrentClocksThrottleReasons);
 
 constexpr unsigned sm_clock = 1, memory_clock = 2, gpu_sensor = 0;
 

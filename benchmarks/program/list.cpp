@@ -1,7 +1,6 @@
 #include "benchmarks/headline.hpp"
 #include "benchmarks/program/commands.hpp"
 #include "benchmarks/program/selection.hpp"
-#include "benchmarks/program/suggestion.hpp"
 #include <heddle/conv.hpp>
 #include <heddle/gaussian_blur.hpp>
 #include <heddle/matmul.hpp>

@@ -1,7 +1,6 @@
-#include "benchmarks/program/needed_ceilings.hpp"
-
 #include "benchmarks/limits.hpp"
 #include "benchmarks/program/row_name.hpp"
+#include "benchmarks/program/selection.hpp"
 
 #include <iterator>
 #include <map>

@@ -1,7 +1,7 @@
 #include "benchmarks/program/processes.hpp"
 
 #include "benchmarks/program/commands.hpp"
-#include "benchmarks/program/interrupt.hpp"
+#include "benchmarks/program/progress.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>

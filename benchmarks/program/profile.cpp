@@ -1,5 +1,3 @@
-#include "benchmarks/program/profile.hpp"
-
 #include "benchmarks/program/processes.hpp"
 
 #include <fmt/format.h>

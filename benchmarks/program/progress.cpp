@@ -15,6 +15,8 @@ std::string as_minutes(double seconds) {
     return fmt::format("{}:{:02}", whole / 60, whole % 60);
 }
 
+volatile std::sig_atomic_t seen = 0;
+
 std::size_t columns() {
     winsize size{};
     return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
@@ -63,6 +65,22 @@ void progress::clear() {
     fmt::print(stderr, "\r\033[K");
     std::fflush(stderr);
     is_shown_ = false;
+}
+
+interruptible_scope::interruptible_scope() {
+    struct sigaction ours {};
+    ours.sa_handler = [](int) { seen = 1; };
+    ours.sa_flags = static_cast<int>(SA_RESETHAND);
+    sigemptyset(&ours.sa_mask);
+    sigaction(SIGINT, &ours, &former_);
+}
+
+interruptible_scope::~interruptible_scope() {
+    sigaction(SIGINT, &former_, nullptr);
+}
+
+bool was_interrupted() {
+    return seen != 0;
 }
 
 }  // namespace heddle::bench

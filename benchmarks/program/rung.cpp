@@ -2,13 +2,11 @@
 #include "benchmarks/limits.hpp"
 #include "benchmarks/operations.hpp"
 #include "benchmarks/program/commands.hpp"
-#include "benchmarks/program/needed_ceilings.hpp"
-#include "benchmarks/program/profile.hpp"
+#include "benchmarks/program/processes.hpp"
 #include "benchmarks/program/record.hpp"
 #include "benchmarks/program/row_name.hpp"
 #include "benchmarks/program/runner.hpp"
 #include "benchmarks/program/selection.hpp"
-#include "benchmarks/program/suggestion.hpp"
 #include <heddle/device.hpp>
 #include <heddle/error.hpp>
 

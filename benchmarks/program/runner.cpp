@@ -1,6 +1,5 @@
 #include "benchmarks/program/runner.hpp"
 
-#include "benchmarks/program/interrupt.hpp"
 #include "benchmarks/program/progress.hpp"
 #include "benchmarks/program/row_name.hpp"
 #include "benchmarks/support/peers.hpp"

@@ -4,7 +4,6 @@
 #include "benchmarks/operations.hpp"
 #include "benchmarks/program/commands.hpp"
 #include "benchmarks/program/row_name.hpp"
-#include "benchmarks/program/suggestion.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

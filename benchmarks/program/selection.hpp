@@ -31,6 +31,10 @@ using rows = std::vector<const registered_row*>;
 /// @throws usage_error  a filter that nothing matches
 rows selected_rows(const selection& wanted);
 
+/// The registered ceilings that the limits of these rows depend on, and the times of their transfers: of those that are
+/// measured at several footprints the nearest below and above.
+rows needed_ceilings(const rows& all);
+
 /// Registers the rows of all operations, of those that are not yet.
 void register_all_rows();
 

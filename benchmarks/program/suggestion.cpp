@@ -1,4 +1,4 @@
-#include "benchmarks/program/suggestion.hpp"
+#include "benchmarks/program/commands.hpp"
 
 #include <fmt/format.h>
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
+from matplotlib.ticker import MaxNLocator
 
-from pictures import LIGHT, Picture, compact, decades, draw_roofs
+from pictures import LIGHT, Picture, compact, roof_axes
 from record import as_time
 
 WIDTH, HEIGHT = 760, 400
@@ -18,8 +18,6 @@ def draw_roof(picture: Picture, content: dict, right: float) -> None:
     layers = [layer for layer in content["layers"] if layer["operations"] and layer.get("roof")]
     memory, units = content.get("memory"), content["units"]
     axes = picture.axes(84, 62, right, 46)
-    axes.set_xscale("log")
-    axes.set_yscale("log")
     marks = []
     for layer in layers:
         intensity = layer["operations"] / layer["bytes"]
@@ -30,9 +28,7 @@ def draw_roof(picture: Picture, content: dict, right: float) -> None:
     knees = [max(units.values(), default=top) / memory / 20] if memory else []
     low = min([x for _, x, _, _ in marks] + knees) / 2
     high = max(x for _, x, _, _ in marks) * 2
-    axes.set_xlim(low, high)
-    axes.set_ylim(bottom, top)
-    draw_roofs(axes, memory, units)
+    roof_axes(axes, low, high, bottom, top, memory, units)
     style = {"linestyle": "none", "markersize": 6}
     labels = set()
 
@@ -46,20 +42,8 @@ def draw_roof(picture: Picture, content: dict, right: float) -> None:
         mark("roof", layer, x, roof, layer["roof"]["us"], marker="o", color=LIGHT["limit"], markerfacecolor="none")
         if timed:
             mark("heddle", layer, x, timed, layer["us"], marker="o", color=LIGHT["heddle"], alpha=0.8)
-    for axis in (axes.xaxis, axes.yaxis):
-        axis.set_minor_locator(NullLocator())
-    ticks = decades(low, high)
-    axes.xaxis.set_major_locator(FixedLocator(ticks if len(ticks) > 3 else
-                                              [multiple * tick for tick in ticks for multiple in (1, 2, 5)]))
-    axes.yaxis.set_major_locator(FixedLocator([tick for tick in decades(bottom, top) if tick <= top]))
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: compact(value, "FLOP/s")))
-    axes.set_xlim(low, high)
-    axes.set_ylim(bottom, top)
-    axes.grid(True)
     axes.set_xlabel("operations a byte (log scale)")
-    picture.figure.legend(*axes.get_legend_handles_labels(), loc="upper left", ncols=2, handlelength=1, borderaxespad=0.3,
-                          bbox_to_anchor=(6 / picture.size[0], 1 - 34 / HEIGHT))
+    picture.legend(axes, 2, 34, handlelength=1)
 
 
 def draw_fields(picture: Picture, content: dict) -> None:
@@ -79,8 +63,7 @@ def draw_fields(picture: Picture, content: dict) -> None:
     axes.set_ylim(bottom=0)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_xlabel("layer, one after the other")
-    picture.figure.text((picture.size[0] - SIDE + 12) / picture.size[0], 1 - 44 / HEIGHT, "receptive field, pixels of the image",
-                        fontsize=11, color=LIGHT["muted"], va="center")
+    picture.text(picture.size[0] - SIDE + 12, 44, "receptive field, pixels of the image")
 
 
 def picture_of(content: dict) -> Picture:
@@ -88,9 +71,8 @@ def picture_of(content: dict) -> Picture:
     picture = Picture(WIDTH + (SIDE if several else 0), HEIGHT)
     title = f"{content['title']}, {content['type']}, {content['count']} images"
     caption = f"{content['gpu']}, {'hot' if content['hot'] else 'cold'}"
-    picture.figure.text(12 / picture.size[0], 1 - 16 / HEIGHT, title, fontsize=13, weight="bold", va="center")
-    picture.figure.text(1 - 14 / picture.size[0], 1 - 16 / HEIGHT, caption, fontsize=11, ha="right", va="center",
-                        color=LIGHT["muted"])
+    picture.heading(12, 16, title, 13)
+    picture.text(-14, 16, caption, ha="right")
     draw_roof(picture, content, SIDE + 160 if several else 160)
     if several:
         draw_fields(picture, content)

@@ -67,6 +67,20 @@ class Picture:
             axes.spines[side].set_visible(False)
         return axes
 
+    def text(self, left: float, top: float, text: str, **how: object) -> None:
+        """So many pixels from the left and from the top; from the right and the bottom where they are negative."""
+        width, height = self.size
+        how = {"fontsize": 11, "color": LIGHT["muted"], "va": "center"} | how
+        self.figure.text((left < 0) + left / width, (top >= 0) - top / height, text, **how)
+
+    def heading(self, left: float, top: float, text: str, size: float = 12.5) -> None:
+        self.text(left, top, text, fontsize=size, weight="bold", color=LIGHT["ink"])
+
+    def legend(self, axes: "matplotlib.axes.Axes", columns: int, top: float, **how: object) -> None:
+        width, height = self.size
+        self.figure.legend(*axes.get_legend_handles_labels(), loc="upper left", ncols=columns, borderaxespad=0.3,
+                           labelspacing=0.25, bbox_to_anchor=(6 / width, 1 - top / height), **how)
+
     def titled(self, artist: "matplotlib.artist.Artist", title: str) -> None:
         artist.set_gid(f"titled-{len(self.titles)}")
         self.titles.append(title)
@@ -117,6 +131,12 @@ class Picture:
                 f'<rect width="100%" height="100%" rx="6" fill="{LIGHT["paper"]}"/>{self._drawn()}</svg>\n')
 
 
+def set_ticks(axis: "matplotlib.axis.Axis", places: list[float], text: typing.Callable[[float], str]) -> None:
+    axis.set_major_locator(FixedLocator(places))
+    axis.set_minor_locator(NullLocator())
+    axis.set_major_formatter(FuncFormatter(lambda value, _: text(value)))
+
+
 # --- ratios ---
 
 RATIO_TICKS = [1 / 16, 1 / 8, 1 / 4, 1 / 2, 0.75, 1, 1.5, 2, 4, 8, 16]
@@ -149,10 +169,8 @@ def ratios(groups: dict[str, list[Case]], width: float, step: float = 26, headin
     axes.set_ylim(len(ordered) - 0.5, -0.5)
     pixels = width - left - 112
     by_rank = sorted(RATIO_TICKS, key=lambda tick: (not math.log2(tick).is_integer(), abs(math.log(tick))))
-    axes.xaxis.set_major_locator(FixedLocator(apart([tick for tick in by_rank if low <= tick <= high], 30 / pixels,
-                                                    lambda tick: math.log(tick / low) / math.log(high / low))))
-    axes.xaxis.set_minor_locator(NullLocator())
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    set_ticks(axes.xaxis, apart([tick for tick in by_rank if low <= tick <= high], 30 / pixels,
+                                lambda tick: math.log(tick / low) / math.log(high / low)), "{:g}".format)
     axes.xaxis.grid(True)
     axes.axvline(1, color=LIGHT["ink"], linewidth=1.2)
     axes.set_yticks(range(len(ordered)), ordered)
@@ -184,9 +202,9 @@ def ratios(groups: dict[str, list[Case]], width: float, step: float = 26, headin
         axes.text(1 + 104 / pixels, index, f"{worst:.2f}", ha="right", **columns,
                   color=LIGHT["vendor"] if worst < 0.95 else LIGHT["ink"])
     if heading:
-        picture.figure.text(14 / width, 1 - 20 / picture.size[1], heading, fontsize=13, weight="bold", va="center")
+        picture.heading(14, 20, heading, 13)
     if caption:
-        picture.figure.text(14 / width, 14 / picture.size[1], caption, fontsize=10.5, color=LIGHT["muted"], va="center")
+        picture.text(14, -14, caption, fontsize=10.5)
     means = "; ".join(f"{name} {geometric_mean([case.ratio for case in groups[name]]):.2f}, worst "
                       f"{min(case.ratio for case in groups[name]):.2f}" for name in ordered)
     picture.alt = f"Dots: the best peer's time over heddle's per case, above 1 where heddle is faster. Geometric means: {means}."
@@ -250,8 +268,7 @@ def ladder(cases: list[Case], sourced: bool = False) -> Picture:
         axes.set_ylim(len(rows) - 0.5, -0.5)
         ticks = [0, 1, most // 1, 0.5, 1.5, 2] if most >= 1.1 else [0, 1, 0.5, 0.25, 0.75]
         ticks = apart([tick for tick in ticks if tick <= most], 44 / (width - left - right), lambda tick: tick / most)
-        axes.xaxis.set_major_locator(FixedLocator(ticks))
-        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:.0f} %"))
+        set_ticks(axes.xaxis, ticks, lambda value: f"{100 * value:.0f} %")
         axes.xaxis.grid(True)
         axes.set_yticks(range(len(rows)), [short(row) for row in rows])
         for label, row in zip(axes.get_yticklabels(), rows):
@@ -274,21 +291,18 @@ def ladder(cases: list[Case], sourced: bool = False) -> Picture:
             reached = next(row.limit.us for row in rows if row.limit) / ffma
             axes.axvline(reached, color=LIGHT["ink"], linewidth=1.2, linestyle=(0, (1, 2)))
         axes.spines["left"].set_visible(True)
-        top_of = lambda pixels: (height - top + titles + step * len(rows) + between - pixels) / height
-        picture.figure.text(12 / width, top_of(14), f"{case.operation} {case.label}", weight="bold", fontsize=12.5, va="center")
+        begin = top - titles - step * len(rows) - between
+        picture.heading(12, begin + 14, f"{case.operation} {case.label}")
         notes = [measure(case, rows)] + ([f"dotted: the limit of FFMA alone, {as_time(ffma)}"] if ffma else [])
         for index, note in enumerate(notes):
-            picture.figure.text(12 / width, top_of(31 + 16 * index), note, fontsize=11, color=LIGHT["muted"],
-                                va="center")
-        picture.figure.text((width - right + 6) / width, top_of(31), "time" + (" \N{MIDDLE DOT} of vendor" if vendor else ""),
-                            fontsize=11, color=LIGHT["muted"], va="center")
+            picture.text(12, begin + 31 + 16 * index, note)
+        picture.text(6 - right, begin + 31, "time" + (" \N{MIDDLE DOT} of vendor" if vendor else ""))
         alts.append(f"{case.operation} {case.label}, slowest first: " + ", ".join(
             f"{row.implementation} {as_time(row.us)} {100 * value:.0f} %" for row, value in share.items())
             + f" of the {'limit' if by_limit else 'vendor'}"
             + (f", that of FFMA alone is {as_time(ffma)}." if ffma else "."))
     for index, caption in enumerate(reversed(captions)):
-        picture.figure.text(12 / width, (12 + 18 * index) / height, caption, fontsize=10.5, color=LIGHT["muted"],
-                            va="center")
+        picture.text(12, -12 - 18 * index, caption, fontsize=10.5)
     picture.alt = "Ladder of " + " ".join(alts)
     return picture
 
@@ -379,23 +393,13 @@ def over_size(picture: Picture, axes: "matplotlib.axes.Axes", lines: list[tuple[
                   if low / 1.3 <= multiple * tick <= high * 1.3]
     if len(within) > 6:
         within = within[::2]
-    axes.yaxis.set_major_locator(FixedLocator(within))
-    axes.yaxis.set_minor_locator(NullLocator())
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: y_text(value)))
+    set_ticks(axes.yaxis, within, y_text)
     powers = range(math.ceil(math.log2(min(x_of))), math.floor(math.log2(max(x_of))) + 1)
     step = max(1, math.ceil(len(powers) / 5))
     ticks = [2.0**power for power in powers[::step]] or [min(x_of), max(x_of)]
-    axes.xaxis.set_major_locator(FixedLocator(ticks))
-    axes.xaxis.set_minor_locator(NullLocator())
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: x_text(value)))
+    set_ticks(axes.xaxis, ticks, x_text)
     axes.grid(True)
     axes.set_xlabel("bytes read and written, each element once (log scale)" if of_bytes else "n (log scale)")
-
-
-def legend(picture: Picture, axes: "matplotlib.axes.Axes", count: int) -> None:
-    picture.figure.legend(*axes.get_legend_handles_labels(), loc="upper left", ncols=min(count, 3), handlelength=1.8,
-                          bbox_to_anchor=(6 / picture.size[0], 1 - 20 / picture.size[1]), columnspacing=1.2,
-                          borderaxespad=0.3, labelspacing=0.25)
 
 
 def style_of(library: str) -> dict:
@@ -423,8 +427,8 @@ def speed(group: list[Case]) -> Picture:
     picture = Picture(WIDTH, 250 + above)
     axes = picture.axes(74, above, 14, 44)
     over_size(picture, axes, lines, lambda value: compact(value, unit), group)
-    legend(picture, axes, len(lines))
-    picture.figure.text(12 / WIDTH, 1 - 11 / picture.size[1], title_of(group), weight="bold", fontsize=12.5, va="center")
+    picture.legend(axes, min(len(lines), 3), 20, handlelength=1.8, columnspacing=1.2)
+    picture.heading(12, 11, title_of(group))
     picture.alt = f"Speed over size, {title_of(group)}: " + "; ".join(
         f"{label} from {compact(points[0][1], unit)} to {compact(points[-1][1], unit)}" for label, points, _ in lines) + "."
     return picture
@@ -471,9 +475,8 @@ def cpu_and_gpu(record: Record, group: list[Case]) -> Picture:
     picture = Picture(WIDTH, 250 + above)
     axes = picture.axes(66, above, 14, 44)
     over_size(picture, axes, lines, time_text, group)
-    legend(picture, axes, 2)
-    picture.figure.text(12 / WIDTH, 1 - 11 / picture.size[1], f"{title_of(group)}: time", weight="bold", fontsize=12.5,
-                        va="center")
+    picture.legend(axes, 2, 20, handlelength=1.8, columnspacing=1.2)
+    picture.heading(12, 11, f"{title_of(group)}: time")
     picture.alt = f"Time on the CPU and on the GPU, {title_of(group)}: " + "; ".join(
         f"{label} from {time_text(points[0][1])} to {time_text(points[-1][1])}" for label, points in sources.items()) + "."
     return picture
@@ -511,14 +514,11 @@ def cpu_dots(record: Record, cases: list[Case]) -> Picture:
             seen.add(label)
             picture.titled(dot, f"{name}: {label} {time_text(us)}")
     ticks = decades(min(values), max(values))
-    axes.xaxis.set_major_locator(FixedLocator(ticks[::max(1, len(ticks) // 5)]))
-    axes.xaxis.set_minor_locator(NullLocator())
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: time_text(value)))
+    set_ticks(axes.xaxis, ticks[::max(1, len(ticks) // 5)], time_text)
     axes.xaxis.grid(True)
     axes.set_yticks([])
     axes.set_xlabel("time of a call (log scale)")
-    picture.figure.legend(*axes.get_legend_handles_labels(), loc="upper left", ncols=2, handlelength=1.2, borderaxespad=0.3,
-                          bbox_to_anchor=(6 / WIDTH, 1 - 4 / picture.size[1]), labelspacing=0.25)
+    picture.legend(axes, 2, 4, handlelength=1.2)
     picture.alt = "Times on the CPU and on the GPU. " + "; ".join(
         f"{name}: " + ", ".join(f"{label} {time_text(us)}" for label, us, _ in marks) for name, marks in rows_of) + "."
     return picture
@@ -526,8 +526,23 @@ def cpu_dots(record: Record, cases: list[Case]) -> Picture:
 
 # --- the roofline ---
 
-def draw_roofs(axes: "matplotlib.axes.Axes", memory: float | None, units: dict[str, float],
-               flops: str = "FLOP/s") -> None:
+def roof_axes(axes: "matplotlib.axes.Axes", low: float, high: float, bottom: float, top: float, memory: float | None,
+              units: dict[str, float], flops: str = "FLOP/s") -> None:
+    """Operations a second over operations a byte, both logarithmic, under these roofs."""
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_xlim(low, high)
+    axes.set_ylim(bottom, top)
+    draw_roofs(axes, memory, units, flops)
+    ticks = decades(low, high)
+    if len(ticks) <= 3:
+        ticks = [multiple * tick for tick in ticks for multiple in (1, 2, 5)]
+    set_ticks(axes.xaxis, ticks, "{:g}".format)
+    set_ticks(axes.yaxis, decades(bottom, top), lambda value: compact(value, flops))
+    axes.grid(True)
+
+
+def draw_roofs(axes: "matplotlib.axes.Axes", memory: float | None, units: dict[str, float], flops: str) -> None:
     """Each with its label: memory's along it, the units' to the right, where none lies on another."""
     (low, high), (bottom, top), (width, height) = axes.get_xlim(), axes.get_ylim(), axes.bbox.size
     line = {"color": LIGHT["limit"], "linewidth": 1.4, "zorder": 1}
@@ -558,8 +573,6 @@ def roofline(record: Record, cases: list[Case], width: float = 660) -> Picture |
     flops = "" if narrow else "FLOP/s"
     picture = Picture(width, 400)
     axes = picture.axes(50 if narrow else 84, 64, 114 if narrow else 160, 46)
-    axes.set_xscale("log")
-    axes.set_yscale("log")
     intensities = [row.operations / row.bytes for _, row in rows]
     rates = [row.operations / row.us * 1e6 for _, row in rows]
     roofs = {unit: rate for unit in UNITS if (rate := record.ceiling(unit))}
@@ -567,9 +580,7 @@ def roofline(record: Record, cases: list[Case], width: float = 660) -> Picture |
     bottom = max(min(rates), top / 1e6) / 1.8
     peak = max(roofs.values(), default=top)
     low, high = min(*intensities, peak / memory / 20) / 2, max(*intensities, peak / memory) * 2
-    axes.set_xlim(low, high)
-    axes.set_ylim(bottom, top)
-    draw_roofs(axes, memory, roofs, flops)
+    roof_axes(axes, low, high, bottom, top, memory, roofs, flops)
     seen = set()
     for (case, row), x, y in sorted(zip(rows, intensities, rates), key=lambda item: item[0][1].plain):
         label = "heddle" if row.plain else "heddle's rungs" if row.library == "heddle" else row.library
@@ -583,25 +594,11 @@ def roofline(record: Record, cases: list[Case], width: float = 660) -> Picture |
         dot, = axes.plot([x], [y], label=None if label in seen else label, **style)
         seen.add(label)
         picture.titled(dot, f"{case.operation} {case.label}: {described(case, row)}, {x:.3g} operations a byte")
-    for axis in (axes.xaxis, axes.yaxis):
-        axis.set_minor_locator(NullLocator())
-    ticks = decades(low, high)
-    axes.xaxis.set_major_locator(FixedLocator(ticks if len(ticks) > 3 else
-                                              [multiple * tick for tick in ticks for multiple in (1, 2, 5)]))
-    axes.yaxis.set_major_locator(FixedLocator(decades(bottom, top)))
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: compact(value, flops)))
-    axes.set_xlim(low, high)
-    axes.set_ylim(bottom, top)
-    axes.grid(True)
     axes.set_xlabel("operations a byte of its operands (log scale)")
     if narrow:
         axes.text(1 + 5 / axes.bbox.width, 1, "FLOP/s", transform=axes.transAxes, va="bottom", fontsize=11,
                   color=LIGHT["muted"])
-    handles, labels = axes.get_legend_handles_labels()
-    picture.figure.legend(handles, labels, loc="upper left", ncols=3 if narrow else 5, handlelength=1,
-                          columnspacing=1.2, borderaxespad=0.3,
-                          bbox_to_anchor=(6 / picture.size[0], 1 - 2 / picture.size[1]), labelspacing=0.25)
+    picture.legend(axes, 3 if narrow else 5, 2, handlelength=1, columnspacing=1.2)
     best = max(zip(rates, rows), key=lambda item: item[0])
     picture.alt = (f"Roofline: {len(rows)} rows under memory's {as_rate(memory, 'B/s')}"
                    + "".join(f", {UNITS.get(unit, unit)}' {as_rate(rate, 'FLOP/s')}" for unit, rate in roofs.items())

@@ -1,4 +1,4 @@
-#include "benchmarks/support/cub_histogram.hpp"
+#include "benchmarks/support/cub.hpp"
 #include "benchmarks/support/rows.hpp"
 #include <heddle/error.hpp>
 

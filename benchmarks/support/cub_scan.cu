@@ -1,4 +1,4 @@
-#include "benchmarks/support/cub_scan.hpp"
+#include "benchmarks/support/cub.hpp"
 #include "benchmarks/support/rows.hpp"
 #include <heddle/error.hpp>
 
@@ -26,17 +26,14 @@ std::int64_t cub_scan_scratch_bytes(std::int32_t size) {
     return static_cast<std::int64_t>(bytes);
 }
 
-template void cub_inclusive_scan(const float*, float*, std::int32_t, std::span<std::byte>);
-template void cub_exclusive_scan(const float*, float*, std::int32_t, std::span<std::byte>);
-template std::int64_t cub_scan_scratch_bytes<float>(std::int32_t);
-template void cub_inclusive_scan(const double*, double*, std::int32_t, std::span<std::byte>);
-template void cub_exclusive_scan(const double*, double*, std::int32_t, std::span<std::byte>);
-template std::int64_t cub_scan_scratch_bytes<double>(std::int32_t);
-template void cub_inclusive_scan(const std::int32_t*, std::int32_t*, std::int32_t, std::span<std::byte>);
-template void cub_exclusive_scan(const std::int32_t*, std::int32_t*, std::int32_t, std::span<std::byte>);
-template std::int64_t cub_scan_scratch_bytes<std::int32_t>(std::int32_t);
-template void cub_inclusive_scan(const std::int64_t*, std::int64_t*, std::int32_t, std::span<std::byte>);
-template void cub_exclusive_scan(const std::int64_t*, std::int64_t*, std::int32_t, std::span<std::byte>);
-template std::int64_t cub_scan_scratch_bytes<std::int64_t>(std::int32_t);
+#define HEDDLE_CUB_SCAN(T)                                                              \
+    template void cub_inclusive_scan(const T*, T*, std::int32_t, std::span<std::byte>); \
+    template void cub_exclusive_scan(const T*, T*, std::int32_t, std::span<std::byte>); \
+    template std::int64_t cub_scan_scratch_bytes<T>(std::int32_t);
+HEDDLE_CUB_SCAN(float)
+HEDDLE_CUB_SCAN(double)
+HEDDLE_CUB_SCAN(std::int32_t)
+HEDDLE_CUB_SCAN(std::int64_t)
+#undef HEDDLE_CUB_SCAN
 
 }  // namespace heddle::bench

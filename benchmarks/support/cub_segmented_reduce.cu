@@ -1,4 +1,4 @@
-#include "benchmarks/support/cub_segmented_reduce.hpp"
+#include "benchmarks/support/cub.hpp"
 #include "benchmarks/support/rows.hpp"
 #include <heddle/error.hpp>
 

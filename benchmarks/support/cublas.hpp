@@ -6,6 +6,7 @@
 
 #include "benchmarks/support/loaded_library.hpp"
 #include "benchmarks/support/rows.hpp"
+#include "benchmarks/support/vendor_product.hpp"
 #include <heddle/types.hpp>
 #include <heddle/view.hpp>
 
@@ -21,24 +22,10 @@ namespace heddle::bench {
 
 const loaded_library& cublas_library();
 
-HEDDLE_LOADED(cublas_library, cublasCreate);
-HEDDLE_LOADED(cublas_library, cublasDnrm2_64);
-HEDDLE_LOADED(cublas_library, cublasGemmEx_64);
-HEDDLE_LOADED(cublas_library, cublasGemmGroupedBatchedEx_64);
-HEDDLE_LOADED(cublas_library, cublasGemmStridedBatchedEx_64);
-HEDDLE_LOADED(cublas_library, cublasGetProperty);
-HEDDLE_LOADED(cublas_library, cublasGetStatusString);
-HEDDLE_LOADED(cublas_library, cublasIsamax_64);
-HEDDLE_LOADED(cublas_library, cublasSasum_64);
-HEDDLE_LOADED(cublas_library, cublasSaxpy_64);
-HEDDLE_LOADED(cublas_library, cublasSdgmm_64);
-HEDDLE_LOADED(cublas_library, cublasSdot_64);
-HEDDLE_LOADED(cublas_library, cublasSetPointerMode);
-HEDDLE_LOADED(cublas_library, cublasSetStream);
-HEDDLE_LOADED(cublas_library, cublasSetWorkspace);
-HEDDLE_LOADED(cublas_library, cublasSgeam_64);
-HEDDLE_LOADED(cublas_library, cublasSgemm_64);
-HEDDLE_LOADED(cublas_library, cublasSnrm2_64);
+HEDDLE_LOADED(cublas_library, cublasCreate, cublasDnrm2_64, cublasGemmEx_64, cublasGemmGroupedBatchedEx_64,
+              cublasGemmStridedBatchedEx_64, cublasGetProperty, cublasGetStatusString, cublasIsamax_64,
+              cublasSasum_64, cublasSaxpy_64, cublasSdgmm_64, cublasSdot_64, cublasSetPointerMode,
+              cublasSetStream, cublasSetWorkspace, cublasSgeam_64, cublasSgemm_64, cublasSnrm2_64);
 
 inline void check(cublasStatus_t status, std::source_location where = std::source_location::current()) {
     if (status != CUBLAS_STATUS_SUCCESS) fail("cuBLAS", cublasGetStatusString(status), where);
@@ -76,6 +63,23 @@ std::int64_t leading_dimension(const matrix_view<T>& m) {
 template <class T>
 cublasOperation_t order_of(const matrix_view<T>& m) {
     return is_row_major(m) ? CUBLAS_OP_N : CUBLAS_OP_T;
+}
+
+/// C = alpha A B + beta C, of one matrix or of a batch.
+template <class Out, class In>
+void gemm(const vendor_product<Out, In>& p) {
+    const auto compute = p.is_tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
+    if (p.batches == 1)
+        check(cublasGemmEx_64(cublas_handle(), order_of(p.b), order_of(p.a), p.c.cols, p.c.rows, p.a.cols,
+                              &p.alpha, p.b.data, cuda_type<In>, leading_dimension(p.b), p.a.data,
+                              cuda_type<In>, leading_dimension(p.a), &p.beta, p.c.data, cuda_type<Out>,
+                              leading_dimension(p.c), compute, CUBLAS_GEMM_DEFAULT));
+    else
+        check(cublasGemmStridedBatchedEx_64(
+            cublas_handle(), order_of(p.b), order_of(p.a), p.c.cols, p.c.rows, p.a.cols, &p.alpha, p.b.data,
+            cuda_type<In>, leading_dimension(p.b), p.b_stride, p.a.data, cuda_type<In>,
+            leading_dimension(p.a), p.a_stride, &p.beta, p.c.data, cuda_type<Out>, leading_dimension(p.c),
+            p.c_stride, p.batches, compute, CUBLAS_GEMM_DEFAULT));
 }
 
 std::string cublas_version();

@@ -29,18 +29,11 @@ inline const loaded_library& lt_library() {
     return library;
 }
 
-HEDDLE_LOADED(lt_library, cublasLtCreate);
-HEDDLE_LOADED(lt_library, cublasLtMatmul);
-HEDDLE_LOADED(lt_library, cublasLtMatmulAlgoGetHeuristic);
-HEDDLE_LOADED(lt_library, cublasLtMatmulDescCreate);
-HEDDLE_LOADED(lt_library, cublasLtMatmulDescDestroy);
-HEDDLE_LOADED(lt_library, cublasLtMatmulDescSetAttribute);
-HEDDLE_LOADED(lt_library, cublasLtMatmulPreferenceCreate);
-HEDDLE_LOADED(lt_library, cublasLtMatmulPreferenceDestroy);
-HEDDLE_LOADED(lt_library, cublasLtMatmulPreferenceSetAttribute);
-HEDDLE_LOADED(lt_library, cublasLtMatrixLayoutCreate);
-HEDDLE_LOADED(lt_library, cublasLtMatrixLayoutDestroy);
-HEDDLE_LOADED(lt_library, cublasLtMatrixLayoutSetAttribute);
+HEDDLE_LOADED(lt_library, cublasLtCreate, cublasLtMatmul, cublasLtMatmulAlgoGetHeuristic,
+              cublasLtMatmulDescCreate, cublasLtMatmulDescDestroy, cublasLtMatmulDescSetAttribute,
+              cublasLtMatmulPreferenceCreate, cublasLtMatmulPreferenceDestroy,
+              cublasLtMatmulPreferenceSetAttribute, cublasLtMatrixLayoutCreate, cublasLtMatrixLayoutDestroy,
+              cublasLtMatrixLayoutSetAttribute);
 
 inline constexpr std::size_t lt_workspace_bytes = std::size_t{64} << 20;
 

@@ -46,38 +46,6 @@ std::string text(const conv_padding& p) {
 
 }  // namespace
 
-std::int64_t conv_shape::output_height() const {
-    return conv_output_height(height, filter_height, geometry);
-}
-std::int64_t conv_shape::output_width() const {
-    return conv_output_width(width, filter_width, geometry);
-}
-std::int64_t conv_shape::input_size() const {
-    return count * height * width * channels;
-}
-std::int64_t conv_shape::filters_size() const {
-    return filters * filter_height * filter_width * (channels / geometry.groups);
-}
-std::int64_t conv_shape::output_size() const {
-    return count * output_height() * output_width() * filters;
-}
-
-std::int64_t pool_shape::output_height() const {
-    return pool_output_height(height, geometry);
-}
-std::int64_t pool_shape::output_width() const {
-    return pool_output_width(width, geometry);
-}
-std::int64_t pool_shape::input_size() const {
-    return count * height * width * channels;
-}
-std::int64_t pool_shape::output_size() const {
-    return count * output_height() * output_width() * channels;
-}
-bool pool_shape::is_global() const {
-    return geometry == pool_geometry{.window = {height, width}};
-}
-
 std::string text(const conv_shape& s) {
     const conv_geometry& g = s.geometry;
     return images(s.count, s.height, s.width, s.channels) +

@@ -18,11 +18,19 @@ struct conv_shape {
 
     bool operator==(const conv_shape&) const = default;
 
-    [[nodiscard]] std::int64_t output_height() const;
-    [[nodiscard]] std::int64_t output_width() const;
-    [[nodiscard]] std::int64_t input_size() const;
-    [[nodiscard]] std::int64_t filters_size() const;
-    [[nodiscard]] std::int64_t output_size() const;
+    [[nodiscard]] std::int64_t output_height() const {
+        return conv_output_height(height, filter_height, geometry);
+    }
+    [[nodiscard]] std::int64_t output_width() const {
+        return conv_output_width(width, filter_width, geometry);
+    }
+    [[nodiscard]] std::int64_t input_size() const { return count * height * width * channels; }
+    [[nodiscard]] std::int64_t filters_size() const {
+        return filters * filter_height * filter_width * (channels / geometry.groups);
+    }
+    [[nodiscard]] std::int64_t output_size() const {
+        return count * output_height() * output_width() * filters;
+    }
 };
 
 /// A pooling of dense images.
@@ -33,12 +41,14 @@ struct pool_shape {
 
     bool operator==(const pool_shape&) const = default;
 
-    [[nodiscard]] std::int64_t output_height() const;
-    [[nodiscard]] std::int64_t output_width() const;
-    [[nodiscard]] std::int64_t input_size() const;
-    [[nodiscard]] std::int64_t output_size() const;
+    [[nodiscard]] std::int64_t output_height() const { return pool_output_height(height, geometry); }
+    [[nodiscard]] std::int64_t output_width() const { return pool_output_width(width, geometry); }
+    [[nodiscard]] std::int64_t input_size() const { return count * height * width * channels; }
+    [[nodiscard]] std::int64_t output_size() const {
+        return count * output_height() * output_width() * channels;
+    }
     /// Whether the window is the image.
-    [[nodiscard]] bool is_global() const;
+    [[nodiscard]] bool is_global() const { return geometry == pool_geometry{.window = {height, width}}; }
 };
 
 /// The types of a convolution's rows. tf32 is float, multiplied as TF32.

@@ -46,11 +46,21 @@ class loaded_function {
 
 }  // namespace heddle::bench
 
-/// In namespace heddle::bench: from here on, the plain name of a library's function there is that of the function as it was
-/// loaded. The library is not linked: a name that was forgotten is an error of the linker.
-#define HEDDLE_LOADED(library, name) HEDDLE_LOADED_EXPANDED(library, name)
-#define HEDDLE_LOADED_EXPANDED(library, name) \
-    inline const loaded_function<decltype(::name)> name(library, #name)
+/// HEDDLE_LOADED(library, name...) stands in namespace heddle::bench. From there on, these plain names of the library's functions
+/// are those of the loaded functions. The library is not linked, so that a forgotten name is an error of the linker.
+#define HEDDLE_LOADED(library, ...) HEDDLE_EXPANDED(HEDDLE_LOADED_FIRST(library, __VA_ARGS__))
+#define HEDDLE_LOADED_FIRST(library, name, ...)                         \
+    inline const loaded_function<decltype(::name)> name(library, #name) \
+        __VA_OPT__(; HEDDLE_LOADED_OTHERS HEDDLE_NO_ARGUMENTS(library, __VA_ARGS__))
+#define HEDDLE_LOADED_OTHERS() HEDDLE_LOADED_FIRST
+#define HEDDLE_NO_ARGUMENTS ()
+/// Scans the result of a macro again, so that it may name itself: for up to 64 functions.
+#define HEDDLE_EXPANDED(...) \
+    HEDDLE_SCANNED_16(HEDDLE_SCANNED_16(HEDDLE_SCANNED_16(HEDDLE_SCANNED_16(__VA_ARGS__))))
+#define HEDDLE_SCANNED_16(...) \
+    HEDDLE_SCANNED_4(HEDDLE_SCANNED_4(HEDDLE_SCANNED_4(HEDDLE_SCANNED_4(__VA_ARGS__))))
+#define HEDDLE_SCANNED_4(...) HEDDLE_SCANNED(HEDDLE_SCANNED(HEDDLE_SCANNED(HEDDLE_SCANNED(__VA_ARGS__))))
+#define HEDDLE_SCANNED(...) __VA_ARGS__
 
 /// The text of a number that is a macro.
 #define HEDDLE_STRING(macro) HEDDLE_STRING_EXPANDED(macro)

@@ -6,6 +6,7 @@
 
 #include "benchmarks/support/loaded_library.hpp"
 #include "benchmarks/support/rows.hpp"
+#include <heddle/error.hpp>
 #include <heddle/view.hpp>
 
 #include <nppcore.h>
@@ -14,42 +15,56 @@
 #include <cstdint>
 #include <source_location>
 #include <string>
+#include <type_traits>
 
 namespace heddle::bench {
 
 const loaded_library& npp_library();
 
-HEDDLE_LOADED(npp_library, nppGetLibVersion);
-HEDDLE_LOADED(npp_library, nppiFilterBoxBorder_32f_C1R_Ctx);
-HEDDLE_LOADED(npp_library, nppiFilterBoxBorder_32f_C3R_Ctx);
-HEDDLE_LOADED(npp_library, nppiFilterBoxBorder_32f_C4R_Ctx);
-HEDDLE_LOADED(npp_library, nppiFilterBoxBorder_8u_C1R_Ctx);
-HEDDLE_LOADED(npp_library, nppiFilterBoxBorder_8u_C3R_Ctx);
-HEDDLE_LOADED(npp_library, nppiFilterBoxBorder_8u_C4R_Ctx);
-HEDDLE_LOADED(npp_library, nppiFilterGaussAdvancedBorder_16u_C1R_Ctx);
-HEDDLE_LOADED(npp_library, nppiFilterGaussAdvancedBorder_16u_C3R_Ctx);
-HEDDLE_LOADED(npp_library, nppiFilterGaussAdvancedBorder_16u_C4R_Ctx);
-HEDDLE_LOADED(npp_library, nppiFilterGaussAdvancedBorder_32f_C1R_Ctx);
-HEDDLE_LOADED(npp_library, nppiFilterGaussAdvancedBorder_32f_C3R_Ctx);
-HEDDLE_LOADED(npp_library, nppiFilterGaussAdvancedBorder_32f_C4R_Ctx);
-HEDDLE_LOADED(npp_library, nppiFilterGaussAdvancedBorder_8u_C1R_Ctx);
-HEDDLE_LOADED(npp_library, nppiFilterGaussAdvancedBorder_8u_C3R_Ctx);
-HEDDLE_LOADED(npp_library, nppiFilterGaussAdvancedBorder_8u_C4R_Ctx);
-HEDDLE_LOADED(npp_library, nppiFilterGaussBorder_16u_C1R_Ctx);
-HEDDLE_LOADED(npp_library, nppiFilterGaussBorder_16u_C3R_Ctx);
-HEDDLE_LOADED(npp_library, nppiFilterGaussBorder_16u_C4R_Ctx);
-HEDDLE_LOADED(npp_library, nppiFilterGaussBorder_32f_C1R_Ctx);
-HEDDLE_LOADED(npp_library, nppiFilterGaussBorder_32f_C3R_Ctx);
-HEDDLE_LOADED(npp_library, nppiFilterGaussBorder_32f_C4R_Ctx);
-HEDDLE_LOADED(npp_library, nppiFilterGaussBorder_8u_C1R_Ctx);
-HEDDLE_LOADED(npp_library, nppiFilterGaussBorder_8u_C3R_Ctx);
-HEDDLE_LOADED(npp_library, nppiFilterGaussBorder_8u_C4R_Ctx);
-HEDDLE_LOADED(npp_library, nppiFilterLaplaceBorder_32f_C1R_Ctx);
-HEDDLE_LOADED(npp_library, nppiFilterLaplaceBorder_8u16s_C1R_Ctx);
-HEDDLE_LOADED(npp_library, nppiFilterSobelHorizBorder_32f_C1R_Ctx);
-HEDDLE_LOADED(npp_library, nppiFilterSobelHorizBorder_8u16s_C1R_Ctx);
-HEDDLE_LOADED(npp_library, nppiFilterSobelVertBorder_32f_C1R_Ctx);
-HEDDLE_LOADED(npp_library, nppiFilterSobelVertBorder_8u16s_C1R_Ctx);
+HEDDLE_LOADED(npp_library, nppGetLibVersion, nppiFilterLaplaceBorder_8u16s_C1R_Ctx,
+              nppiFilterSobelHorizBorder_8u16s_C1R_Ctx, nppiFilterSobelVertBorder_8u16s_C1R_Ctx);
+
+/// NPP's function for a number of channels.
+/// @throws unsupported  NPP has none for it
+template <class Function>
+Function* npp_function(std::int64_t channels, const loaded_function<Function>& one,
+                       const loaded_function<Function>& three, const loaded_function<Function>& four) {
+    if (channels == 2) throw unsupported("two channels");
+    return channels == 1 ? one : channels == 3 ? three : four;
+}
+
+/// Loads NPP's functions of this name for one, three and four channels. <name>_of(channels) returns the one for so many.
+#define HEDDLE_NPP_LOADED(name)                                                        \
+    HEDDLE_LOADED(npp_library, name##_C1R_Ctx);                                        \
+    HEDDLE_LOADED(npp_library, name##_C3R_Ctx);                                        \
+    HEDDLE_LOADED(npp_library, name##_C4R_Ctx);                                        \
+    inline auto* name##_of(std::int64_t channels) {                                    \
+        return npp_function(channels, name##_C1R_Ctx, name##_C3R_Ctx, name##_C4R_Ctx); \
+    }
+
+/// Loads NPP's functions of these names. function<T>(channels) returns the one for T, which is uint8_t, uint16_t or float.
+#define HEDDLE_NPP_FILTER(function, of_8_bit, of_16_bit, of_float) \
+    HEDDLE_NPP_LOADED(of_8_bit)                                    \
+    HEDDLE_NPP_LOADED(of_16_bit)                                   \
+    HEDDLE_NPP_LOADED(of_float)                                    \
+    template <class T>                                             \
+    auto* function(std::int64_t channels) {                        \
+        if constexpr (std::is_same_v<T, float>)                    \
+            return of_float##_of(channels);                        \
+        else if constexpr (std::is_same_v<T, std::uint16_t>)       \
+            return of_16_bit##_of(channels);                       \
+        else                                                       \
+            return of_8_bit##_of(channels);                        \
+    }
+
+HEDDLE_NPP_FILTER(npp_box_function, nppiFilterBoxBorder_8u, nppiFilterBoxBorder_16u, nppiFilterBoxBorder_32f)
+HEDDLE_NPP_FILTER(npp_mask_function, nppiFilterGaussBorder_8u, nppiFilterGaussBorder_16u,
+                  nppiFilterGaussBorder_32f)
+HEDDLE_NPP_FILTER(npp_gauss_function, nppiFilterGaussAdvancedBorder_8u, nppiFilterGaussAdvancedBorder_16u,
+                  nppiFilterGaussAdvancedBorder_32f)
+HEDDLE_NPP_LOADED(nppiFilterLaplaceBorder_32f)
+HEDDLE_NPP_LOADED(nppiFilterSobelHorizBorder_32f)
+HEDDLE_NPP_LOADED(nppiFilterSobelVertBorder_32f)
 
 inline void check(NppStatus status, std::source_location where = std::source_location::current()) {
     if (status != NPP_SUCCESS) fail("NPP", "status " + std::to_string(static_cast<int>(status)), where);

@@ -16,21 +16,8 @@ enum class unit {
 };
 
 constexpr std::string_view to_string(unit unit) {
-    switch (unit) {
-        case unit::none:
-            return "none";
-        case unit::ffma:
-            return "ffma";
-        case unit::fp64:
-            return "fp64";
-        case unit::tensor_tf32:
-            return "tensor_tf32";
-        case unit::tensor_f16:
-            return "tensor_f16";
-        case unit::tensor_bf16:
-            return "tensor_bf16";
-    }
-    return "";
+    constexpr std::string_view names[] = {"none", "ffma", "fp64", "tensor_tf32", "tensor_f16", "tensor_bf16"};
+    return names[static_cast<int>(unit)];
 }
 
 /// One case of the report. All its rows do this work, whichever library computes it.

@@ -61,14 +61,9 @@ std::vector<T> random_on_host(std::int64_t size) {
     return values;
 }
 
-template device_buffer<double> random_on_device(std::int64_t);
-template device_buffer<float> random_on_device(std::int64_t);
-template device_buffer<half> random_on_device(std::int64_t);
-template device_buffer<bfloat16> random_on_device(std::int64_t);
-template device_buffer<std::int32_t> random_on_device(std::int64_t);
-template device_buffer<std::int64_t> random_on_device(std::int64_t);
-template device_buffer<std::uint8_t> random_on_device(std::int64_t);
-template device_buffer<std::uint16_t> random_on_device(std::int64_t);
+#define HEDDLE_RANDOM(T) template device_buffer<T> random_on_device(std::int64_t);
+HEDDLE_EACH_TYPE(HEDDLE_RANDOM)
+#undef HEDDLE_RANDOM
 template std::vector<float> random_on_host(std::int64_t);
 template std::vector<half> random_on_host(std::int64_t);
 template std::vector<std::uint8_t> random_on_host(std::int64_t);

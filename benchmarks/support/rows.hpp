@@ -15,6 +15,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -31,24 +32,29 @@ bool has_device();
 /// The stream on which all device work of a program runs.
 cuda::stream_ref stream();
 
+/// Calls macro(T) for each type whose elements can be added, or for each type of elements.
+#define HEDDLE_EACH_ADDED_TYPE(macro) \
+    macro(double) macro(float) macro(half) macro(bfloat16) macro(std::int32_t) macro(std::int64_t)
+#define HEDDLE_EACH_TYPE(macro) HEDDLE_EACH_ADDED_TYPE(macro) macro(std::uint8_t) macro(std::uint16_t)
+
 template <class T>
-inline constexpr std::string_view dtype = "";
-template <>
-inline constexpr std::string_view dtype<double> = "f64";
-template <>
-inline constexpr std::string_view dtype<float> = "f32";
-template <>
-inline constexpr std::string_view dtype<half> = "f16";
-template <>
-inline constexpr std::string_view dtype<bfloat16> = "bf16";
-template <>
-inline constexpr std::string_view dtype<std::int32_t> = "i32";
-template <>
-inline constexpr std::string_view dtype<std::int64_t> = "i64";
-template <>
-inline constexpr std::string_view dtype<std::uint8_t> = "u8";
-template <>
-inline constexpr std::string_view dtype<std::uint16_t> = "u16";
+inline constexpr std::string_view dtype = std::is_same_v<T, double>          ? "f64"
+                                          : std::is_same_v<T, float>         ? "f32"
+                                          : std::is_same_v<T, half>          ? "f16"
+                                          : std::is_same_v<T, bfloat16>      ? "bf16"
+                                          : std::is_same_v<T, std::int32_t>  ? "i32"
+                                          : std::is_same_v<T, std::int64_t>  ? "i64"
+                                          : std::is_same_v<T, std::uint8_t>  ? "u8"
+                                          : std::is_same_v<T, std::uint16_t> ? "u16"
+                                                                             : "";
+
+/// Calls f.operator()<T>() with the type of this name, or with the last of them.
+template <class T, class... Others, class Function>
+auto with_type_named(std::string_view name, Function f) {
+    if constexpr (sizeof...(Others) > 0)
+        if (name != dtype<T>) return with_type_named<Others...>(name, f);
+    return f.template operator()<T>();
+}
 
 /// A rung's name as a library's: heddle, or heddle:<rung>.
 template <class Algorithm>
@@ -59,17 +65,15 @@ std::string implementation(Algorithm algorithm) {
 /// The same of kernels' first words: heddle:mma_sync-packets.
 std::string implementation(std::string_view words);
 
-/// The ways in which a rung's kernels work, whatever their tiles: "mma_sync packets", "mma_sync rows". Each asks for its kernels.
-/// There are none where the tile is all that the kernels differ by.
+/// The kinds of a rung's kernels without their tiles: "mma_sync packets", "mma_sync rows". Options take each as a kernel's
+/// name. There are none if the kernels differ by their tiles alone.
 std::vector<std::string_view> ways_of(std::span<const std::string_view> kernels);
 
-/// What does the operations of a product of such elements.
+/// The unit that does the operations of a product of such elements.
 template <class T>
-inline constexpr unit tensor_unit = unit::none;
-template <>
-inline constexpr unit tensor_unit<half> = unit::tensor_f16;
-template <>
-inline constexpr unit tensor_unit<bfloat16> = unit::tensor_bf16;
+inline constexpr unit tensor_unit = std::is_same_v<T, half>       ? unit::tensor_f16
+                                    : std::is_same_v<T, bfloat16> ? unit::tensor_bf16
+                                                                  : unit::none;
 
 /// What one repetition of a row on the device may take. A call that takes longer is timed once.
 inline constexpr std::chrono::duration<double> usual_budget{25e-3};

@@ -11,19 +11,7 @@
 #include <cstdint>
 #include <iterator>
 
-namespace heddle::kernels::separable_filter {
-namespace {
-
-costs current = h200;
-
-}
-
-/// In the place of the library's.
-const costs& costs_of(const device_traits&) {
-    return current;
-}
-
-}  // namespace heddle::kernels::separable_filter
+HEDDLE_CHANGEABLE_COSTS(separable_filter)
 
 namespace heddle::bench::tuning {
 namespace {

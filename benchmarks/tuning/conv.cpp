@@ -5,19 +5,7 @@
 
 #include <cstdint>
 
-namespace heddle::kernels::conv {
-namespace {
-
-costs current = h200;
-
-}
-
-/// In the place of the library's.
-const costs& costs_of(const device_traits&) {
-    return current;
-}
-
-}  // namespace heddle::kernels::conv
+HEDDLE_CHANGEABLE_COSTS(conv)
 
 namespace heddle::bench::tuning {
 namespace {

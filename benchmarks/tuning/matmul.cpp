@@ -9,19 +9,7 @@
 #include <stdexcept>
 #include <utility>
 
-namespace heddle::kernels::matmul {
-namespace {
-
-costs current = h200;
-
-}
-
-/// In the place of the library's.
-const costs& costs_of(const device_traits&) {
-    return current;
-}
-
-}  // namespace heddle::kernels::matmul
+HEDDLE_CHANGEABLE_COSTS(matmul)
 
 namespace heddle::bench::tuning {
 namespace {

@@ -20,10 +20,10 @@ struct work {
     double units = 0;  ///< a multiprocessor's work, in a measure of the kernel's own
 };
 
-inline double predicted_us(cost_place row, const device_traits& device, const work& work) {
+inline double predicted_us(cost_place row, const device_traits& device, const work& amount) {
     const row_cost& cost = costs_of(device).rows[row.at];
-    return cost.start_us + work.bytes / cost.bytes_per_us + work.waits * cost.wait_us +
-           work.units * cost.unit_us;
+    return cost.start_us + amount.bytes / cost.bytes_per_us + amount.waits * cost.wait_us +
+           amount.units * cost.unit_us;
 }
 
 constexpr double values_of(const filter_facts& p) {

@@ -1,42 +1,48 @@
 #pragma once
 
-#include "benchmarks/cliffs/filter_operands.hpp"
+#include "benchmarks/cliffs/images.hpp"
 #include "benchmarks/cliffs/vendor_functions.hpp"
-
-#include <heddle_baselines.hpp>
-
-#if HEDDLE_HAS_NPP
-
-#include <cstdint>
-#include <functional>
-#include <memory>
-#include <type_traits>
+#include <heddle/image_filter.hpp>
 
 namespace heddle::bench::cliffs {
 
-HEDDLE_LOADED(npp_library, nppiFilterBoxBorder_16u_C1R_Ctx);
-HEDDLE_LOADED(npp_library, nppiFilterBoxBorder_16u_C3R_Ctx);
-HEDDLE_LOADED(npp_library, nppiFilterBoxBorder_16u_C4R_Ctx);
-HEDDLE_LOADED(npp_library, nppiFilterLaplaceBorder_32f_C3R_Ctx);
-HEDDLE_LOADED(npp_library, nppiFilterLaplaceBorder_32f_C4R_Ctx);
-HEDDLE_LOADED(npp_library, nppiFilterSobelHorizBorder_32f_C3R_Ctx);
-HEDDLE_LOADED(npp_library, nppiFilterSobelHorizBorder_32f_C4R_Ctx);
-HEDDLE_LOADED(npp_library, nppiFilterSobelVertBorder_32f_C3R_Ctx);
-HEDDLE_LOADED(npp_library, nppiFilterSobelVertBorder_32f_C4R_Ctx);
+enum class filter_operation { separable_convolution, box_blur, sobel_x, sobel_y, sobel_magnitude, laplacian };
+/// To is From; for sobel and laplacian it is float.
+template <class From, class To>
+struct filter_problem {
+    filter_operation op = filter_operation::box_blur;
+    image_shape images;
+    window_radius radius = 1;  ///< of separable_convolution and box_blur
+    std::uint64_t seed = 0;
 
-template <class T>
-auto npp_box_function(std::int64_t channels) {
-    if constexpr (std::is_same_v<T, float>)
-        return npp_function(channels, nppiFilterBoxBorder_32f_C1R_Ctx, nppiFilterBoxBorder_32f_C3R_Ctx,
-                            nppiFilterBoxBorder_32f_C4R_Ctx);
-    else if constexpr (std::is_same_v<T, std::uint16_t>)
-        return npp_function(channels, nppiFilterBoxBorder_16u_C1R_Ctx, nppiFilterBoxBorder_16u_C3R_Ctx,
-                            nppiFilterBoxBorder_16u_C4R_Ctx);
-    else
-        return npp_function(channels, nppiFilterBoxBorder_8u_C1R_Ctx, nppiFilterBoxBorder_8u_C3R_Ctx,
-                            nppiFilterBoxBorder_8u_C4R_Ctx);
+    [[nodiscard]] bool is_stencil() const {
+        return op != filter_operation::box_blur && op != filter_operation::separable_convolution;
+    }
+    [[nodiscard]] image_filter_options options() const { return {.border = images.border}; }
+};
+
+/// Taps of either sign.
+inline std::vector<float> drawn_taps(std::int64_t radius, std::uint64_t seed) {
+    std::vector<float> taps;
+    for (std::int64_t i = 0; i < 2 * radius + 1; ++i) {
+        seed = seed * 6364136223846793005 + 1442695040888963407;
+        taps.push_back(static_cast<float>(static_cast<std::int32_t>(seed >> 40) - (1 << 23)) /
+                       static_cast<float>(1 << 23));
+    }
+    return taps;
 }
 
+template <class From, class To>
+struct filter_operands : image_operands<From, To> {
+    std::vector<float> taps_x, taps_y;
+
+    explicit filter_operands(const filter_problem<From, To>& p)
+        : image_operands<From, To>(p.images, p.seed),
+          taps_x(drawn_taps(p.radius.x, p.seed)),
+          taps_y(drawn_taps(p.radius.y, p.seed + 1)) {}
+};
+
+#if HEDDLE_HAS_NPP
 template <class T>
 void add_npp_box(trial& t, const filter_problem<T, T>& p, const std::shared_ptr<filter_operands<T, T>>& o) {
     t.add_peer(
@@ -57,8 +63,8 @@ void add_npp_box(trial& t, const filter_problem<T, T>& p, const std::shared_ptr<
         p.images.border == border::replicate);
 }
 
-/// Its results of bytes are int16, and one channel is all that it knows of them. Its horizontal Sobel is the derivative along
-/// y, its Laplacian has eight neighbours, and the magnitude is both derivatives here: none is compared.
+/// NPP's results of bytes are int16, of images with one channel only. Its horizontal Sobel is the derivative along y, and
+/// its Laplacian has eight neighbours. Both derivatives stand for the magnitude. So no result is compared.
 template <class From>
 void add_npp_stencil(trial& t, const filter_problem<From, float>& p,
                      const std::shared_ptr<filter_operands<From, float>>& o) {
@@ -103,26 +109,12 @@ void add_npp_stencil(trial& t, const filter_problem<From, float>& p,
         add_all(of(nppiFilterSobelVertBorder_8u16s_C1R_Ctx), of(nppiFilterSobelHorizBorder_8u16s_C1R_Ctx),
                 of(nppiFilterLaplaceBorder_8u16s_C1R_Ctx));
     } else {
-        add_all(
-            [=] {
-                return filter(npp_function(channels, nppiFilterSobelVertBorder_32f_C1R_Ctx,
-                                           nppiFilterSobelVertBorder_32f_C3R_Ctx,
-                                           nppiFilterSobelVertBorder_32f_C4R_Ctx));
-            },
-            [=] {
-                return filter(npp_function(channels, nppiFilterSobelHorizBorder_32f_C1R_Ctx,
-                                           nppiFilterSobelHorizBorder_32f_C3R_Ctx,
-                                           nppiFilterSobelHorizBorder_32f_C4R_Ctx));
-            },
-            [=] {
-                return filter(
-                    npp_function(channels, nppiFilterLaplaceBorder_32f_C1R_Ctx,
-                                 nppiFilterLaplaceBorder_32f_C3R_Ctx, nppiFilterLaplaceBorder_32f_C4R_Ctx),
-                    NPP_MASK_SIZE_3_X_3);
-            });
+        add_all([=] { return filter(nppiFilterSobelVertBorder_32f_of(channels)); },
+                [=] { return filter(nppiFilterSobelHorizBorder_32f_of(channels)); },
+                [=] { return filter(nppiFilterLaplaceBorder_32f_of(channels), NPP_MASK_SIZE_3_X_3); });
     }
 }
 
-}  // namespace heddle::bench::cliffs
-
 #endif
+
+}  // namespace heddle::bench::cliffs
