@@ -1,26 +1,9 @@
+#include "tests/support/headers.hpp"
 #include "tests/support/recording_runtime.hpp"
-#include <heddle/conv.hpp>
-#include <heddle/error.hpp>
-#include <heddle/gaussian_blur.hpp>
-#include <heddle/matmul.hpp>
-#include <heddle/matrix_reduce.hpp>
-#include <heddle/reduce.hpp>
-#include <heddle/scan.hpp>
-
-#include <gtest/gtest.h>
-
-#include <bit>
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <string>
-#include <vector>
 
 // The source of a call's scratch memory, and the behaviour where there is none.
-namespace heddle {
+namespace heddle::test {
 namespace {
-
-using test::recording_runtime;
 
 /// Addresses that nothing reads. Their distance is the size of the largest operand.
 template <class T>
@@ -201,4 +184,4 @@ TEST(call_memory_of_a_rung, is_missed) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

@@ -1,37 +1,10 @@
 #include "tests/support/gate.hpp"
-#include "tests/support/gpu.hpp"
-#include "tests/support/numeric.hpp"
-#include "tests/support/random.hpp"
-#include <heddle/batched_matmul.hpp>
-#include <heddle/buffer.hpp>
-#include <heddle/copy.hpp>
-#include <heddle/elementwise.hpp>
-#include <heddle/gaussian_blur.hpp>
-#include <heddle/image_filter.hpp>
-#include <heddle/matmul.hpp>
-#include <heddle/reduce.hpp>
-#include <heddle/softmax.hpp>
-#include <heddle/stream.hpp>
-#include <heddle/workspace.hpp>
-
-#include <gtest/gtest.h>
-
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <optional>
-#include <span>
-#include <string>
-#include <type_traits>
-#include <vector>
+#include "tests/support/headers.hpp"
 
 /// Kernels of one stream overlap: one may begin, up to its wait, while the last blocks of the previous one still run.
 /// Here, a call that reads or writes memory before that wait races with the previous call.
-namespace heddle {
+namespace heddle::test {
 namespace {
-
-using test::random_elements;
 
 /// The side of the square matrices and images. Products then have fewer blocks than the device can run at once, so
 /// the next kernel starts at once. Filters, which are quicker, have several waves of blocks.
@@ -165,7 +138,7 @@ std::vector<std::string> families() {
 
 /// The operations of a family, each before every other and before itself.
 template <class T>
-class chained_calls : public test::gpu_test, public testing::WithParamInterface<std::string> {
+class chained_calls : public gpu_test, public testing::WithParamInterface<std::string> {
   protected:
     void SetUp() override {
         gpu_test::SetUp();
@@ -197,7 +170,7 @@ class chained_calls : public test::gpu_test, public testing::WithParamInterface<
             ++supported;
             ASSERT_NO_FATAL_FAILURE(check_before_all(first, with));
         }
-        if (supported == 0 && !test::has_warpgroups()) GTEST_SKIP() << "needs compute capability 9.0";
+        if (supported == 0 && !has_warpgroups()) GTEST_SKIP() << "needs compute capability 9.0";
         ASSERT_GT(supported, 0);
     }
 
@@ -215,7 +188,7 @@ class chained_calls : public test::gpu_test, public testing::WithParamInterface<
                 const auto run = [&, from = from, to = to](bool waits) {
                     for (std::size_t i = 0; i < buffers_.size(); ++i) heddle::copy(fresh_[i], buffers_[i], s);
                     s.synchronize();
-                    test::gate until_both_are_enqueued;
+                    gate until_both_are_enqueued;
                     if (!waits) until_both_are_enqueued.hold(s);
                     first.enqueue(with, buffers_[0].data(), buffers_[1].data());
                     if (waits) s.synchronize();
@@ -293,4 +266,4 @@ TEST_P(chained_calls_u16, wait_for_each_other) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

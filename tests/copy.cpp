@@ -1,32 +1,8 @@
 #include "tests/support/gate.hpp"
-#include "tests/support/gpu.hpp"
-#include "tests/support/guarded.hpp"
-#include "tests/support/provoked.hpp"
-#include <heddle/buffer.hpp>
-#include <heddle/copy.hpp>
-#include <heddle/error.hpp>
-#include <heddle/stream.hpp>
+#include "tests/support/headers.hpp"
 
-#include <cuda_runtime_api.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <limits>
-#include <numeric>
-#include <ostream>
-#include <span>
-#include <string>
-#include <vector>
-
-namespace heddle {
+namespace heddle::test {
 namespace {
-
-using test::guarded;
-using test::invalid_argument_of;
 
 template <class Source, class Destination>
 concept can_copy = requires(Source source, Destination destination, cuda::stream_ref stream) {
@@ -53,8 +29,8 @@ const cuda::stream_ref legacy_stream{cudaStream_t{}};
 TEST(copy_arguments, sizes_must_agree) {
     const std::vector<float> source(4);
     std::vector<float> destination(5, 7.0F);
-    EXPECT_EQ(invalid_argument_of([&] { heddle::copy(source, destination, legacy_stream); }),
-              "copy: destination.size is 5, expected 4 (source.size)");
+    expect_error("copy: destination.size is 5, expected 4 (source.size)",
+                 [&] { heddle::copy(source, destination, legacy_stream); });
     EXPECT_EQ(destination, std::vector<float>(5, 7.0F));
 }
 
@@ -62,33 +38,30 @@ TEST(copy_arguments, extents_must_agree) {
     std::vector<float> memory(100);
     const matrix_view<float> source{memory.data(), 3, 4};
     const matrix_view<float> destination{memory.data() + 50, 3, 5};
-    EXPECT_EQ(invalid_argument_of([&] { heddle::copy(source, destination, legacy_stream); }),
-              "copy: destination.cols is 5, expected 4 (source.cols)");
-    EXPECT_EQ(invalid_argument_of([&] { heddle::copy(source, transposed(source), legacy_stream); }),
-              "copy: destination.rows is 4, expected 3 (source.rows)");
+    expect_error("copy: destination.cols is 5, expected 4 (source.cols)",
+                 [&] { heddle::copy(source, destination, legacy_stream); });
+    expect_error("copy: destination.rows is 4, expected 3 (source.rows)",
+                 [&] { heddle::copy(source, transposed(source), legacy_stream); });
 }
 
 TEST(copy_arguments, extents_must_not_be_negative) {
     std::vector<float> memory(10);
     const vector_view<float> negative{memory.data(), -1};
-    EXPECT_EQ(invalid_argument_of([&] { heddle::copy(negative, negative, legacy_stream); }),
-              "copy: source.size is -1, expected zero or more");
-    EXPECT_EQ(invalid_argument_of([&] {
-                  fill_zero(matrix_view{memory.data(), 2, -2}, legacy_stream);
-              }),
-              "fill: destination.cols is -2, expected zero or more");
+    expect_error("copy: source.size is -1, expected zero or more",
+                 [&] { heddle::copy(negative, negative, legacy_stream); });
+    expect_error("fill: destination.cols is -2, expected zero or more", [&] {
+        fill_zero(matrix_view{memory.data(), 2, -2}, legacy_stream);
+    });
 }
 
 TEST(copy_arguments, null_needs_a_zero_extent) {
     std::vector<float> memory(3);
-    EXPECT_EQ(invalid_argument_of([&] {
-                  heddle::copy(memory, std::span<float>(static_cast<float*>(nullptr), 3), legacy_stream);
-              }),
-              "copy: destination.data is null, expected a pointer to its elements");
-    EXPECT_EQ(invalid_argument_of([&] {
-                  heddle::copy(vector_view<float>{nullptr, 3}, memory, legacy_stream);
-              }),
-              "copy: source.data is null, expected a pointer to its elements");
+    expect_error("copy: destination.data is null, expected a pointer to its elements", [&] {
+        heddle::copy(memory, std::span<float>(static_cast<float*>(nullptr), 3), legacy_stream);
+    });
+    expect_error("copy: source.data is null, expected a pointer to its elements", [&] {
+        heddle::copy(vector_view<float>{nullptr, 3}, memory, legacy_stream);
+    });
     EXPECT_THROW(fill_zero(vector_view<float>{nullptr, 3}, legacy_stream), invalid_argument);
 }
 
@@ -107,16 +80,15 @@ TEST(copy_arguments, rows_must_be_as_far_apart_as_they_are_long) {
     std::vector<float> memory(100);
     const matrix_view<float> good{memory.data(), 3, 4};
     const matrix_view<float> close{memory.data() + 50, 3, 4, 3};
-    EXPECT_EQ(invalid_argument_of([&] { heddle::copy(good, close, legacy_stream); }),
-              "copy: destination.row_stride is 3, expected at least 4");
-    EXPECT_EQ(invalid_argument_of([&] { heddle::copy(close, good, legacy_stream); }),
-              "copy: source.row_stride is 3, expected at least 4");
-    EXPECT_EQ(invalid_argument_of([&] { heddle::copy(transposed(good), transposed(close), legacy_stream); }),
-              "copy: destination.col_stride is 3, expected at least 4");
-    EXPECT_EQ(invalid_argument_of([&] {
-                  fill_zero(vector_view{memory.data(), 3, 0}, legacy_stream);
-              }),
-              "fill: destination.stride is 0, expected at least 1");
+    expect_error("copy: destination.row_stride is 3, expected at least 4",
+                 [&] { heddle::copy(good, close, legacy_stream); });
+    expect_error("copy: source.row_stride is 3, expected at least 4",
+                 [&] { heddle::copy(close, good, legacy_stream); });
+    expect_error("copy: destination.col_stride is 3, expected at least 4",
+                 [&] { heddle::copy(transposed(good), transposed(close), legacy_stream); });
+    expect_error("fill: destination.stride is 0, expected at least 1", [&] {
+        fill_zero(vector_view{memory.data(), 3, 0}, legacy_stream);
+    });
 }
 
 TEST(copy_arguments, bytes_must_be_countable) {
@@ -134,10 +106,8 @@ TEST(copy_arguments, images_have_extents_that_make_sense) {
                                     std::int64_t row_stride, const std::string& rest) {
         const image_view<float> source{memory.data(), width, height, channels, row_stride};
         const image_view<float> destination{memory.data() + 50, width, height, channels, row_stride};
-        EXPECT_EQ(invalid_argument_of([&] { heddle::copy(source, destination, legacy_stream); }),
-                  "copy: source." + rest);
-        EXPECT_EQ(invalid_argument_of([&] { fill_zero(destination, legacy_stream); }),
-                  "fill: destination." + rest);
+        expect_error("copy: source." + rest, [&] { heddle::copy(source, destination, legacy_stream); });
+        expect_error("fill: destination." + rest, [&] { fill_zero(destination, legacy_stream); });
     };
     expect_refused(-2, 3, 4, 8, "width is -2, expected zero or more");
     expect_refused(2, 3, -4, 8, "channels is -4, expected zero or more");
@@ -174,10 +144,10 @@ TEST(copy_arguments, transposing_is_not_copying) {
     std::vector<float> memory(100);
     const matrix_view<float> row_major{memory.data(), 4, 4};
     const matrix_view<float> column_major = transposed(matrix_view<float>{memory.data() + 50, 4, 4});
-    EXPECT_EQ(test::error_of<unsupported>([&] { heddle::copy(row_major, column_major, legacy_stream); }),
+    EXPECT_EQ(error_of<unsupported>([&] { heddle::copy(row_major, column_major, legacy_stream); }),
               "copy: source and destination must both be row-major, or both be transposed; given: "
               "source.row_stride 4, source.col_stride 1, destination.row_stride 1, destination.col_stride 4");
-    EXPECT_EQ(test::error_of<unsupported>([&] {
+    EXPECT_EQ(error_of<unsupported>([&] {
                   fill_zero(matrix_view{memory.data(), 3, 3, 10, 2}, legacy_stream);
               }),
               "fill: destination must be row-major or transposed; given: destination.row_stride 10, "
@@ -196,7 +166,7 @@ struct shape {
     }
 };
 
-class matrix_copy : public test::gpu_test, public testing::WithParamInterface<shape> {};
+class matrix_copy : public gpu_test, public testing::WithParamInterface<shape> {};
 
 template <class T>
 std::vector<T> numbered(std::int64_t size) {
@@ -263,7 +233,7 @@ INSTANTIATE_TEST_SUITE_P(shapes, matrix_copy,
                                          shape{17, 31, 40, 31}, shape{17, 31, 31, 33}, shape{17, 31, 37, 64},
                                          shape{513, 1025, 1025, 1027}));
 
-class copy_test : public test::gpu_test {};
+class copy_test : public gpu_test {};
 
 TEST_F(copy_test, takes_strided_vectors) {
     const stream s;
@@ -327,7 +297,7 @@ TEST_F(copy_test, from_pinned_memory_does_not_wait) {
     device_buffer<int> on_device(size, s);
     std::ranges::fill(source, 1);
     std::ranges::fill(result, 0);
-    test::gate gate;
+    gate gate;
     gate.hold(s);
     heddle::copy(source, on_device, s);
     heddle::copy(on_device, result, s);
@@ -357,7 +327,7 @@ TEST_F(copy_test, refused_touches_nothing) {
     EXPECT_TRUE(destination.untouched());
 }
 
-class copy_error : public test::provoked_error_test {};
+class copy_error : public provoked_error_test {};
 
 TEST_F(copy_error, pageable_memory_cannot_be_filled) {
     const stream s;
@@ -368,4 +338,4 @@ TEST_F(copy_error, pageable_memory_cannot_be_filled) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

@@ -1,36 +1,7 @@
-#include "tests/support/gpu.hpp"
-#include "tests/support/random.hpp"
-#include <heddle/batched_matmul.hpp>
-#include <heddle/buffer.hpp>
-#include <heddle/copy.hpp>
-#include <heddle/device.hpp>
-#include <heddle/gaussian_blur.hpp>
-#include <heddle/graph.hpp>
-#include <heddle/image_filter.hpp>
-#include <heddle/matmul.hpp>
-#include <heddle/matrix_reduce.hpp>
-#include <heddle/memory_pool.hpp>
-#include <heddle/reduce.hpp>
-#include <heddle/scan.hpp>
-#include <heddle/stream.hpp>
-#include <heddle/workspace.hpp>
-
-#include <cuda/stream_ref>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <span>
-#include <string>
-#include <thread>
-#include <utility>
-#include <vector>
+#include "tests/support/headers.hpp"
 
 // Calls without a workspace, which take scratch memory from heddle's pool.
-namespace heddle {
+namespace heddle::test {
 namespace {
 
 constexpr std::int64_t side = 1024, size = side * side;
@@ -101,7 +72,7 @@ std::vector<plain_call> plain_calls() {
          }}};
 }
 
-class plain_calls_test : public test::gpu_test {
+class plain_calls_test : public gpu_test {
   protected:
     void SetUp() override {
         gpu_test::SetUp();
@@ -109,8 +80,8 @@ class plain_calls_test : public test::gpu_test {
         const stream s;
         x_ = device_buffer<float>(size + 1024, s);
         y_ = device_buffer<float>(size + 1024, s);
-        copy_and_wait(test::random_elements<float>(size + 1024, 0, 1), x_, s);
-        copy_and_wait(test::random_elements<float>(size + 1024, 0, 1), y_, s);
+        copy_and_wait(random_elements<float>(size + 1024, 0, 1), x_, s);
+        copy_and_wait(random_elements<float>(size + 1024, 0, 1), y_, s);
         for (device_buffer<float>* each : {&x_, &y_}) each->set_stream(cuda::stream_ref{cudaStream_t{}});
     }
 
@@ -260,4 +231,4 @@ TEST_F(plain_calls_test, replay_from_a_graph_beside_others) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

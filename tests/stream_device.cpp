@@ -1,29 +1,11 @@
 // One rule for every call: it works on its stream's device, for any current device. The recording CUDA runtime has
 // two devices, so this runs without a GPU; tests/devices.cu makes the same calls on all devices that exist.
 #include "tests/support/calls.hpp"
+#include "tests/support/headers.hpp"
 #include "tests/support/recording_runtime.hpp"
-#include <heddle/device.hpp>
-#include <heddle/error.hpp>
-#include <heddle/graph.hpp>
 
-#include <cuda_runtime_api.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <bit>
-#include <cstddef>
-#include <cstdint>
-#include <iterator>
-#include <span>
-#include <utility>
-#include <vector>
-
-namespace heddle {
+namespace heddle::test {
 namespace {
-
-using test::named_call;
-using test::operand_memory;
-using test::recording_runtime;
 
 /// Memory that nothing reads or writes.
 operand_memory memory() {
@@ -87,7 +69,7 @@ TEST_P(stream_device, is_left_also_where_the_launch_fails) {
     EXPECT_EQ(runtime.current, 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(calls, stream_device, testing::ValuesIn(test::calls_of_all_kinds()),
+INSTANTIATE_TEST_SUITE_P(calls, stream_device, testing::ValuesIn(calls_of_all_kinds()),
                          [](const auto& each) { return each.param.name; });
 
 /// A grid that fills the device with threads grows with the number of multiprocessors.
@@ -299,4 +281,4 @@ TEST(event_of_a_device, follows_the_stream_that_it_is_recorded_on) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

@@ -1,34 +1,10 @@
-#include "tests/support/gpu.hpp"
-#include "tests/support/random.hpp"
-#include <heddle/buffer.hpp>
-#include <heddle/copy.hpp>
-#include <heddle/elementwise.hpp>
-#include <heddle/gaussian_blur.hpp>
-#include <heddle/matmul.hpp>
-#include <heddle/reduce.hpp>
-#include <heddle/scan.hpp>
-#include <heddle/softmax.hpp>
-#include <heddle/stream.hpp>
-#include <heddle/transpose.hpp>
-#include <heddle/workspace.hpp>
-
-#include <gtest/gtest.h>
+#include "tests/support/headers.hpp"
 
 #include <barrier>
-#include <cstddef>
-#include <cstdint>
 #include <exception>
-#include <memory>
-#include <string>
-#include <thread>
-#include <type_traits>
-#include <utility>
-#include <vector>
 
-namespace heddle {
+namespace heddle::test {
 namespace {
-
-using test::random_elements;
 
 constexpr int threads = 16;
 constexpr int streams = 4;  ///< of each thread
@@ -158,7 +134,7 @@ class lane {
     workspace scratch_;
 };
 
-class threads_test : public test::gpu_test {};
+class threads_test : public gpu_test {};
 
 /// The threads come first, so that they initialise the library together.
 TEST_F(threads_test, give_the_bits_that_one_gives) {
@@ -209,4 +185,4 @@ TEST_F(threads_test, give_the_bits_that_one_gives) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

@@ -1,30 +1,11 @@
 #include "tests/matmul/problems.hpp"
 #include "tests/support/blurs.hpp"
+#include "tests/support/headers.hpp"
 #include "tests/support/images.hpp"
-#include "tests/support/provoked.hpp"
-#include <heddle/heddle.hpp>
-
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <limits>
-#include <set>
-#include <span>
-#include <string>
-#include <utility>
-#include <vector>
 
 // Arguments that all operations refuse alike. They are checked before anything is enqueued, so no device is needed.
-namespace heddle {
+namespace heddle::test {
 namespace {
-
-using test::address_of;
-using test::invalid_argument_of;
-
-const cuda::stream_ref no_stream{cudaStream_t{}};
 
 /// Host memory for views, which nothing reads.
 struct memory {
@@ -176,17 +157,17 @@ class every_operation_with_a_workspace : public testing::Test {
 TEST_F(every_operation_with_a_workspace, refuses_one_without_memory) {
     const std::span<std::byte> nothing(static_cast<std::byte*>(nullptr), 4096);
     for (const auto& [name, run] : calls())
-        EXPECT_EQ(invalid_argument_of([&] { run(nothing); }),
-                  name + ": options.workspace is null, expected a pointer to 4096 bytes, or an empty span");
+        expect_error(name + ": options.workspace is null, expected a pointer to 4096 bytes, or an empty span",
+                     [&] { run(nothing); });
 }
 
 TEST_F(every_operation_with_a_workspace, refuses_one_off_its_alignment) {
     for (const std::size_t offset : {1, 8}) {
         const std::span<std::byte> odd = std::span(m_.scratch).subspan(offset);
         for (const auto& [name, run] : calls())
-            EXPECT_EQ(invalid_argument_of([&] { run(odd); }), name + ": options.workspace is " +
-                                                                  address_of(odd.data()) +
-                                                                  ", expected a multiple of 16 bytes");
+            expect_error(name + ": options.workspace is " + address_of(odd.data()) +
+                             ", expected a multiple of 16 bytes",
+                         [&] { run(odd); });
     }
 }
 
@@ -231,21 +212,19 @@ std::vector<pure_function> pure_functions() {
     });
     add("select", [](size n, device d) { return select(transpose_problem{{n, 2}, {2, n}}, d); });
     add("select", [](size n, device d) { return select(random_problem{{n, 2}}, d); });
-    add("select", [](size n, device d) { return select(test::blur_of_images{n, 2}, d); });
-    add("select", [](size n, device d) { return select(test::blur_of_images{2, n}, d); });
+    add("select", [](size n, device d) { return select(blur_of_images{n, 2}, d); });
+    add("select", [](size n, device d) { return select(blur_of_images{2, n}, d); });
     for (const element_type type : {element_type::f32, element_type::f16}) {
-        add("select", [=](size n, device d) { return select(test::product{n, n, n, type}, d); });
-        add("select", [=](size n, device d) { return select(test::product{2, 2, n, type}, d); });
+        add("select", [=](size n, device d) { return select(product{n, n, n, type}, d); });
+        add("select", [=](size n, device d) { return select(product{2, 2, n, type}, d); });
         for (const matmul_algorithm each : matmul_algorithms(type)) {
             add("matmul_workspace_bytes", [=](size n, device d) {
-                return matmul_workspace_bytes(test::product{n, n, n, type}, d, each);
+                return matmul_workspace_bytes(product{n, n, n, type}, d, each);
             });
-            add("why_not", [=](size n, device d) {
-                return why_not(each, test::product{n, 2, 2, type}, d).size();
-            });
+            add("why_not", [=](size n, device d) { return why_not(each, product{n, 2, 2, type}, d).size(); });
         }
         add("matmul_workspace_bytes", [=](size n, device d) {
-            return matmul_workspace_bytes(test::product{2, n, 2, type}, d);
+            return matmul_workspace_bytes(product{2, n, 2, type}, d);
         });
     }
     for (const reduce_algorithm each : reduce_algorithms()) {
@@ -267,7 +246,7 @@ std::vector<pure_function> pure_functions() {
     }
     for (const gaussian_blur_algorithm each : gaussian_blur_algorithms())
         add("gaussian_blur_workspace_bytes", [=](size n, device d) {
-            return gaussian_blur_workspace_bytes(test::blur_of_images{2, n}, d, each);
+            return gaussian_blur_workspace_bytes(blur_of_images{2, n}, d, each);
         });
     add("image_filter_workspace_bytes", [](size n, device d) {
         return image_filter_workspace_bytes({n, 2}, d);
@@ -278,8 +257,8 @@ std::vector<pure_function> pure_functions() {
 TEST(every_function_of_a_problem, refuses_a_device_without_multiprocessors) {
     for (const int sm_count : {0, -1})
         for (const auto& [name, run] : pure_functions())
-            EXPECT_EQ(invalid_argument_of([&] { (void)run(1000, device_traits{.sm_count = sm_count}); }),
-                      name + ": device.sm_count is " + std::to_string(sm_count) + ", expected one or more");
+            expect_error(name + ": device.sm_count is " + std::to_string(sm_count) + ", expected one or more",
+                         [&] { (void)run(1000, device_traits{.sm_count = sm_count}); });
 }
 
 TEST(every_function_of_a_problem, refuses_negative_extents) {
@@ -319,15 +298,12 @@ TEST(every_function_of_a_problem, takes_large_problems_and_small_devices) {
 
 TEST(gaussian_blur_problem, is_of_known_types_and_borders) {
     const device_traits device{.compute_capability_major = 9, .sm_count = 132};
-    EXPECT_EQ(invalid_argument_of(
-                  [&] { (void)select(gaussian_blur_problem{.type = static_cast<pixel_type>(9)}, device); }),
-              "select: problem.type is 9, expected an enumerator of pixel_type");
-    EXPECT_EQ(invalid_argument_of(
-                  [&] { (void)select(gaussian_blur_problem{.border = static_cast<border>(9)}, device); }),
-              "select: problem.border is 9, expected an enumerator of border");
-    EXPECT_EQ(invalid_argument_of(
-                  [&] { (void)image_filter_workspace_bytes({.type = static_cast<pixel_type>(9)}, device); }),
-              "image_filter_workspace_bytes: problem.type is 9, expected an enumerator of pixel_type");
+    expect_error("select: problem.type is 9, expected an enumerator of pixel_type",
+                 [&] { (void)select(gaussian_blur_problem{.type = static_cast<pixel_type>(9)}, device); });
+    expect_error("select: problem.border is 9, expected an enumerator of border",
+                 [&] { (void)select(gaussian_blur_problem{.border = static_cast<border>(9)}, device); });
+    expect_error("image_filter_workspace_bytes: problem.type is 9, expected an enumerator of pixel_type",
+                 [&] { (void)image_filter_workspace_bytes({.type = static_cast<pixel_type>(9)}, device); });
 }
 
 TEST(unknown_enumerators, have_no_name) {
@@ -352,9 +328,9 @@ TEST(unknown_enumerators, have_no_name) {
 
 TEST(unknown_enumerators, have_no_number_of_inputs) {
     for (const int value : {-1, 21, 99})
-        EXPECT_EQ(invalid_argument_of([&] { (void)input_count(static_cast<elementwise_operation>(value)); }),
-                  "input_count: operation is " + std::to_string(value) +
-                      ", expected an enumerator of elementwise_operation");
+        expect_error("input_count: operation is " + std::to_string(value) +
+                         ", expected an enumerator of elementwise_operation",
+                     [&] { (void)input_count(static_cast<elementwise_operation>(value)); });
 }
 
 // Views with too large distances, or too many elements.
@@ -413,19 +389,19 @@ TEST_F(uncountable_bytes, of_images_are_of_the_dimension_at_fault) {
 }
 
 TEST_F(uncountable_bytes, of_copies_are_of_the_dimension_at_fault) {
-    EXPECT_EQ(
-        invalid_argument_of([&] {
+    expect_error(
+        "fill: destination.row_stride is 2305843009213693952, expected a stride whose bytes fit 63 bits",
+        [&] {
             fill_zero(matrix_view{m_.floats, 3, 4, far}, no_stream);
-        }),
-        "fill: destination.row_stride is 2305843009213693952, expected a stride whose bytes fit 63 bits");
-    EXPECT_EQ(invalid_argument_of([&] {
-                  fill_zero(matrix_view{m_.floats, 3, far, far}, no_stream);
-              }),
-              "fill: destination.cols is 2305843009213693952, expected an extent whose bytes fit 63 bits");
-    EXPECT_EQ(invalid_argument_of([&] {
-                  fill_zero(vector_view{m_.floats, 3, far}, no_stream);
-              }),
-              "fill: destination.stride is 2305843009213693952, expected a stride whose bytes fit 63 bits");
+        });
+    expect_error("fill: destination.cols is 2305843009213693952, expected an extent whose bytes fit 63 bits",
+                 [&] {
+                     fill_zero(matrix_view{m_.floats, 3, far, far}, no_stream);
+                 });
+    expect_error("fill: destination.stride is 2305843009213693952, expected a stride whose bytes fit 63 bits",
+                 [&] {
+                     fill_zero(vector_view{m_.floats, 3, far}, no_stream);
+                 });
 }
 
 // Images, or matrices, between those of another batch.
@@ -539,4 +515,4 @@ TEST(batches_of_none, have_no_pointers) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

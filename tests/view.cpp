@@ -1,21 +1,8 @@
-#include <heddle/buffer.hpp>
-#include <heddle/error.hpp>
-#include <heddle/host.hpp>
-#include <heddle/tensor.hpp>
-#include <heddle/view.hpp>
-
-#include <fmt/format.h>
-#include <gtest/gtest.h>
+#include "tests/support/headers.hpp"
 
 #include <concepts>
-#include <cstdint>
-#include <set>
-#include <string>
-#include <type_traits>
-#include <utility>
-#include <vector>
 
-namespace heddle {
+namespace heddle::test {
 namespace {
 
 static_assert(std::is_trivially_copyable_v<vector_view<float>> && std::is_aggregate_v<vector_view<float>>);
@@ -317,4 +304,4 @@ TEST(overlap, is_none_between_an_empty_view_and_any_other) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

@@ -1,19 +1,11 @@
 #include "tests/conv/device.hpp"
+#include "tests/support/headers.hpp"
 
 #include <heddle_baselines.hpp>
 
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <tuple>
-#include <type_traits>
 #include <unordered_map>
-#include <vector>
 
 #if HEDDLE_HAS_CUDNN && HEDDLE_HAS_CUDNN_FRONTEND
-#include <heddle/buffer.hpp>
 
 #define CUDNN_FRONTEND_SKIP_JSON_LIB
 #include <cudnn_frontend.h>

@@ -1,11 +1,7 @@
 #pragma once
 
 #include "tests/conv/operands.hpp"
-#include "tests/support/random.hpp"
-
-#include <algorithm>
-#include <cstdint>
-#include <vector>
+#include "tests/support/headers.hpp"
 
 // Shapes and geometries that every implementation takes.
 namespace heddle::test {

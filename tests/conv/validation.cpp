@@ -1,27 +1,8 @@
-#include "tests/support/kernels.hpp"
-#include "tests/support/provoked.hpp"
-#include "tests/support/random.hpp"
-#include <heddle/conv.hpp>
-#include <heddle/error.hpp>
-#include <heddle/host.hpp>
-
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <set>
-#include <span>
-#include <string>
-#include <vector>
+#include "tests/support/headers.hpp"
 
 // Arguments are checked before anything is enqueued, so no device is needed.
-namespace heddle {
+namespace heddle::test {
 namespace {
-
-using test::invalid_argument_of;
-
-const cuda::stream_ref no_stream{cudaStream_t{}};
 
 class conv_arguments : public testing::Test {
   protected:
@@ -147,20 +128,18 @@ TEST_F(conv_arguments, have_known_options) {
     EXPECT_EQ(message({.algorithm = conv_algorithm::grouped, .kernel = "mma"}),
               "conv: options.kernel is mma, expected one of grouped fma, grouped mma");
     EXPECT_EQ(message({.kernel = "128x256"}),
-              "conv: options.kernel is 128x256, expected one of " + test::joined(conv_kernels()));
+              "conv: options.kernel is 128x256, expected one of " + joined(conv_kernels()));
     EXPECT_NE(message({.workspace = std::as_writable_bytes(std::span(p + 1000, 64))}), "");
     EXPECT_NE(message({.workspace = std::as_writable_bytes(std::span(p + 3001, 8)).subspan(2)}), "");
 }
 
 TEST_F(conv_arguments, are_checked_by_the_other_functions_too) {
-    EXPECT_EQ(invalid_argument_of([&] {
-                  host::conv<float>(in_view{p, 3, 6, 5, 4}, filters, output);
-              }),
-              "host::conv: output.count is 2, expected 3 (input.count)");
-    EXPECT_EQ(invalid_argument_of([&] {
-                  (void)conv_problem_of<float>(in_view{nullptr, 3, 6, 5, 4}, filters, output);
-              }),
-              "conv_problem_of: output.count is 2, expected 3 (input.count)");
+    expect_error("host::conv: output.count is 2, expected 3 (input.count)", [&] {
+        host::conv<float>(in_view{p, 3, 6, 5, 4}, filters, output);
+    });
+    expect_error("conv_problem_of: output.count is 2, expected 3 (input.count)", [&] {
+        (void)conv_problem_of<float>(in_view{nullptr, 3, 6, 5, 4}, filters, output);
+    });
 }
 
 std::set<const float*> addresses(const tensor_view<const float>& t) {
@@ -175,7 +154,7 @@ std::set<const float*> addresses(const tensor_view<const float>& t) {
 
 // No overlap is missed, and channels, columns, rows and images of one tensor are not taken for overlaps.
 TEST_F(conv_arguments, overlap_where_they_share_an_address) {
-    test::drawing draw;
+    drawing draw;
     int alike = 0, shared = 0;
     for (int i = 0; i < 4000; ++i) {
         const std::int64_t count = draw(1, 3), height = draw(1, 3), width = draw(1, 3);
@@ -216,4 +195,4 @@ TEST_F(conv_arguments, may_be_empty) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

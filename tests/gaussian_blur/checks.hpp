@@ -1,13 +1,7 @@
 #pragma once
 
 #include "tests/gaussian_blur/reference.hpp"
-#include <heddle/device.hpp>
-#include <heddle/host.hpp>
-
-#include <cstring>
-#include <functional>
-#include <limits>
-#include <numeric>
+#include "tests/support/headers.hpp"
 
 namespace heddle::test {
 

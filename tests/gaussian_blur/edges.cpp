@@ -1,8 +1,5 @@
 #include "tests/gaussian_blur/rungs.hpp"
-#include <heddle/buffer.hpp>
-#include <heddle/copy.hpp>
-
-#include <utility>
+#include "tests/support/headers.hpp"
 
 namespace heddle::test {
 namespace {

@@ -1,16 +1,8 @@
 #pragma once
 
 #include "tests/gaussian_blur/checks.hpp"
-#include "tests/support/gpu.hpp"
+#include "tests/support/headers.hpp"
 #include "tests/support/hopper.hpp"
-#include "tests/support/kernels.hpp"
-#include <heddle/error.hpp>
-#include <heddle/stream.hpp>
-
-#include <algorithm>
-#include <string>
-#include <string_view>
-#include <vector>
 
 namespace heddle::test {
 

@@ -1,16 +1,6 @@
 #include "tests/gaussian_blur/problem.hpp"
+#include "tests/support/headers.hpp"
 #include "tests/support/hopper.hpp"
-#include "tests/support/provoked.hpp"
-#include "tests/support/random.hpp"
-#include <heddle/error.hpp>
-
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <iterator>
-#include <limits>
-#include <tuple>
 
 namespace heddle::test {
 namespace {

@@ -1,13 +1,5 @@
 #include "tests/image_filter/filters.hpp"
-#include <heddle/device.hpp>
-#include <heddle/graph.hpp>
-#include <heddle/host.hpp>
-
-#include <cstddef>
-#include <cstdint>
-#include <cstdlib>
-#include <string>
-#include <vector>
+#include "tests/support/headers.hpp"
 
 namespace heddle::test {
 namespace {

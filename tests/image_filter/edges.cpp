@@ -1,13 +1,5 @@
 #include "tests/image_filter/filters.hpp"
-#include "tests/support/provoked.hpp"
-#include <heddle/buffer.hpp>
-#include <heddle/copy.hpp>
-#include <heddle/error.hpp>
-
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <string>
+#include "tests/support/headers.hpp"
 
 namespace heddle::test {
 namespace {

@@ -1,12 +1,7 @@
 #pragma once
 
-#include "tests/support/gpu.hpp"
+#include "tests/support/headers.hpp"
 #include "tests/support/images.hpp"
-#include <heddle/image_filter.hpp>
-#include <heddle/stream.hpp>
-
-#include <optional>
-#include <ostream>
 
 namespace heddle {
 

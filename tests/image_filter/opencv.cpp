@@ -2,12 +2,7 @@
 
 #include "tests/bounds/windows.hpp"
 #include "tests/image_filter/filters.hpp"
-#include <heddle/host.hpp>
-
-#include <cstddef>
-#include <cstdint>
-#include <type_traits>
-#include <vector>
+#include "tests/support/headers.hpp"
 
 namespace heddle::test {
 namespace {

@@ -1,11 +1,7 @@
+#include "tests/support/headers.hpp"
 #include "tests/support/hopper.hpp"
 #include "tests/support/image_calls.hpp"
 #include "tests/support/images.hpp"
-#include <heddle/host.hpp>
-#include <heddle/image_filter.hpp>
-
-#include <span>
-#include <utility>
 
 namespace heddle::test {
 namespace {

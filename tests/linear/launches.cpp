@@ -1,20 +1,10 @@
 // The launches and the memory of a layer. The CUDA runtime is a recording one, so this runs without a GPU.
+#include "tests/support/headers.hpp"
 #include "tests/support/recording_runtime.hpp"
-#include <heddle/device.hpp>
-#include <heddle/error.hpp>
-#include <heddle/linear.hpp>
 
-#include <gtest/gtest.h>
-
-#include <bit>
-#include <cstddef>
-#include <cstdint>
-#include <span>
-
-namespace heddle {
+namespace heddle::test {
 namespace {
 
-using test::recording_runtime;
 using algorithm = linear_gradient_algorithm;
 
 /// Addresses that nothing reads. Their distance is the size of the largest operand.
@@ -126,4 +116,4 @@ TEST_F(linear_calls, enqueue_nothing_where_a_workspace_is_too_small) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

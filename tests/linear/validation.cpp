@@ -1,23 +1,7 @@
-#include "tests/support/guarded.hpp"
-#include "tests/support/provoked.hpp"
-#include <heddle/host.hpp>
-#include <heddle/linear.hpp>
+#include "tests/support/headers.hpp"
 
-#include <gtest/gtest.h>
-
-#include <cstddef>
-#include <cstdint>
-#include <span>
-#include <string>
-#include <utility>
-
-namespace heddle {
+namespace heddle::test {
 namespace {
-
-using test::guarded;
-using test::invalid_argument_of;
-
-const cuda::stream_ref no_stream{cudaStream_t{}};
 
 /// A layer from 3 values to 2, for a batch of 4.
 class linear_arguments : public testing::Test {
@@ -79,14 +63,12 @@ TEST_F(linear_arguments, are_checked_before_anything_is_enqueued) {
         const std::string text = message(x, w, bias, y, {.workspace = as_workspace(m)});
         EXPECT_TRUE(text.ends_with(std::string("expected memory apart from ") + name)) << text;
     }
-    EXPECT_EQ(invalid_argument_of([&] {
-                  host::linear<float>(x, w, {bias.data, 1}, y);
-              }),
-              "host::linear: bias.size is 1, expected 2 (weights.rows), or 0");
-    EXPECT_EQ(invalid_argument_of([&] {
-                  (void)linear_workspace_bytes<float>(x, w, {bias.data, 1}, y, no_stream);
-              }),
-              "linear_workspace_bytes: bias.size is 1, expected 2 (weights.rows), or 0");
+    expect_error("host::linear: bias.size is 1, expected 2 (weights.rows), or 0", [&] {
+        host::linear<float>(x, w, {bias.data, 1}, y);
+    });
+    expect_error("linear_workspace_bytes: bias.size is 1, expected 2 (weights.rows), or 0", [&] {
+        (void)linear_workspace_bytes<float>(x, w, {bias.data, 1}, y, no_stream);
+    });
 }
 
 class linear_gradient_arguments : public linear_arguments {
@@ -119,18 +101,15 @@ TEST_F(linear_gradient_arguments, have_shapes_that_agree) {
               "linear_gradient: dweights.cols is 2, expected 3 (weights.cols)");
     EXPECT_EQ(message(x, w, g, dx, dw, {db.data, 1}),
               "linear_gradient: dbias.size is 1, expected 2 (weights.rows), or 0");
-    EXPECT_EQ(invalid_argument_of([&] {
-                  host::linear_gradient<float>(x, w, g, dx, dw, {db.data, 1});
-              }),
-              "host::linear_gradient: dbias.size is 1, expected 2 (weights.rows), or 0");
-    EXPECT_EQ(invalid_argument_of([&] {
-                  (void)linear_gradient_problem_of<float>(x, w, {g.data, 3, 2}, dx);
-              }),
-              "linear_gradient_problem_of: gradient.rows is 3, expected 4 (x.rows)");
-    EXPECT_EQ(invalid_argument_of([&] {
-                  (void)linear_gradient_workspace_bytes<float>(x, w, g, dx, dw, {db.data, 1}, no_stream);
-              }),
-              "linear_gradient_workspace_bytes: dbias.size is 1, expected 2 (weights.rows), or 0");
+    expect_error("host::linear_gradient: dbias.size is 1, expected 2 (weights.rows), or 0", [&] {
+        host::linear_gradient<float>(x, w, g, dx, dw, {db.data, 1});
+    });
+    expect_error("linear_gradient_problem_of: gradient.rows is 3, expected 4 (x.rows)", [&] {
+        (void)linear_gradient_problem_of<float>(x, w, {g.data, 3, 2}, dx);
+    });
+    expect_error("linear_gradient_workspace_bytes: dbias.size is 1, expected 2 (weights.rows), or 0", [&] {
+        (void)linear_gradient_workspace_bytes<float>(x, w, g, dx, dw, {db.data, 1}, no_stream);
+    });
 }
 
 TEST_F(linear_gradient_arguments, point_to_their_elements) {
@@ -179,12 +158,12 @@ TEST_F(linear_gradient_arguments, have_options_that_are_known) {
               "linear_gradient: options.scratch is 9, expected an enumerator of scratch");
     EXPECT_EQ(message(x, w, g, dx, dw, db, {.workspace = {static_cast<std::byte*>(nullptr), 64}}),
               "linear_gradient: options.workspace is null, expected a pointer to 64 bytes, or an empty span");
-    EXPECT_EQ(invalid_argument_of([&] {
-                  host::linear_gradient<float>(x, w, g, dx, dw, db,
-                                               {.activation_of_x = matmul_activation::gelu});
-              }),
-              "host::linear_gradient: options.activation_of_x is 2, expected none, relu, sigmoid or tanh: of "
-              "others the derivative does not follow from the result");
+    expect_error(
+        "host::linear_gradient: options.activation_of_x is 2, expected none, relu, sigmoid or tanh: of "
+        "others the derivative does not follow from the result",
+        [&] {
+            host::linear_gradient<float>(x, w, g, dx, dw, db, {.activation_of_x = matmul_activation::gelu});
+        });
 }
 
 TEST_F(linear_gradient_arguments, may_be_empty) {
@@ -196,7 +175,7 @@ TEST_F(linear_gradient_arguments, may_be_empty) {
     EXPECT_NO_THROW(host::linear_gradient<float>(x, w, g, {}, {}, {}));
 }
 
-class linear_unsupported : public test::gpu_test {};
+class linear_unsupported : public gpu_test {};
 
 TEST_F(linear_unsupported, fused_has_no_floats_and_needs_a_derivative) {
     guarded<float> x(64, 64, 64), w(64, 64, 64), g(64, 64, 64), dx(64, 64, 64);
@@ -211,4 +190,4 @@ TEST_F(linear_unsupported, fused_has_no_floats_and_needs_a_derivative) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

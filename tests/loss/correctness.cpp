@@ -1,29 +1,11 @@
-#include "tests/support/gpu.hpp"
-#include "tests/support/guarded.hpp"
-#include "tests/support/random.hpp"
-#include "tests/support/rows.hpp"
-#include <heddle/graph.hpp>
-#include <heddle/loss.hpp>
-#include <heddle/stream.hpp>
+#include "tests/support/headers.hpp"
 
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <cstdint>
-#include <cstring>
-#include <type_traits>
-#include <utility>
-#include <vector>
-
-namespace heddle {
+namespace heddle::test {
 namespace {
 
-using test::guarded;
-using test::random_elements;
-
 template <class T>
-class loss_rows : public test::gpu_test {};
-TYPED_TEST_SUITE(loss_rows, test::row_types, test::type_names);
+class loss_rows : public gpu_test {};
+TYPED_TEST_SUITE(loss_rows, row_types, type_names);
 
 TYPED_TEST(loss_rows, give_the_same_bits_in_a_graph) {
     const heddle::stream stream;
@@ -48,7 +30,7 @@ TYPED_TEST(loss_rows, give_the_same_bits_in_a_graph) {
 
 TYPED_TEST(loss_rows, of_equal_infinities_are_shares) {
     const heddle::stream stream;
-    const TypeParam low = -test::infinity<TypeParam>(), high = test::infinity<TypeParam>();
+    const TypeParam low = -infinity<TypeParam>(), high = infinity<TypeParam>();
     const std::vector<TypeParam> xs = {low,  low, low,  low,          high, TypeParam(1),
                                        high, low, high, TypeParam(1), high, low};
     for (const loss_algorithm algorithm : loss_algorithms()) {
@@ -64,11 +46,10 @@ TYPED_TEST(loss_rows, of_equal_infinities_are_shares) {
         const auto losses = loss.download();
         EXPECT_NEAR(losses[0], std::log(4.0), 1e-6);
         EXPECT_NEAR(losses[1], std::log(2.0), 1e-6);
-        EXPECT_EQ(losses[2], test::infinity<float>());
+        EXPECT_EQ(losses[2], infinity<float>());
         const std::vector<double> expected = {.25, -.75, .25, .25, .5, 0, -.5, 0, .5, 0, .5, -1};
         const auto result = y.download();
-        for (std::size_t i = 0; i < expected.size(); ++i)
-            EXPECT_EQ(test::to_double(result[i]), expected[i]) << i;
+        for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_EQ(to_double(result[i]), expected[i]) << i;
     }
 }
 
@@ -88,13 +69,11 @@ TYPED_TEST(loss_rows, of_squares_of_large_numbers_have_finite_gradients) {
             mean_squared_error<TypeParam>(x.matrix(), t.matrix(), loss.vector(), y.matrix(), stream,
                                           {.algorithm = algorithm});
             stream.synchronize();
-            const double expected = 4 * test::to_double(large) / static_cast<double>(cols);
-            const double bound =
-                expected * (5 * test::unit_roundoff<float>() + test::unit_roundoff<TypeParam>());
-            for (const TypeParam gradient : y.download())
-                ASSERT_NEAR(test::to_double(gradient), expected, bound);
+            const double expected = 4 * to_double(large) / static_cast<double>(cols);
+            const double bound = expected * (5 * unit_roundoff<float>() + unit_roundoff<TypeParam>());
+            for (const TypeParam gradient : y.download()) ASSERT_NEAR(to_double(gradient), expected, bound);
         }
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

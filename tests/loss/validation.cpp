@@ -1,20 +1,7 @@
-#include "tests/support/gpu.hpp"
-#include "tests/support/guarded.hpp"
-#include "tests/support/provoked.hpp"
-#include <heddle/host.hpp>
-#include <heddle/loss.hpp>
+#include "tests/support/headers.hpp"
 
-#include <gtest/gtest.h>
-
-#include <limits>
-
-namespace heddle {
+namespace heddle::test {
 namespace {
-
-using test::guarded;
-using test::invalid_argument_of;
-
-const cuda::stream_ref no_stream{cudaStream_t{}};
 
 class loss_arguments : public testing::Test {
   protected:
@@ -65,10 +52,9 @@ TEST_F(loss_arguments, of_cross_entropy_are_checked_before_anything_is_enqueued)
               "cross_entropy: options.label_smoothing is nan, expected 0 to 1");
     EXPECT_EQ(message(x, labels, loss, y, {.algorithm = static_cast<loss_algorithm>(99)}),
               "cross_entropy: options.algorithm is 99, expected an enumerator of loss_algorithm");
-    EXPECT_EQ(invalid_argument_of([&] {
-                  host::cross_entropy<float>(x, {labels.data, 3}, loss, y);
-              }),
-              "host::cross_entropy: labels.size is 3, expected 4 (logits.rows)");
+    expect_error("host::cross_entropy: labels.size is 3, expected 4 (logits.rows)", [&] {
+        host::cross_entropy<float>(x, {labels.data, 3}, loss, y);
+    });
 }
 
 TEST_F(loss_arguments, of_mean_squared_error_are_checked_before_anything_is_enqueued) {
@@ -93,12 +79,11 @@ TEST_F(loss_arguments, of_mean_squared_error_are_checked_before_anything_is_enqu
 
 TEST_F(loss_arguments, of_label_hits_are_checked_before_anything_is_enqueued) {
     const vector_view<std::int32_t> labels = labels_.vector();
-    EXPECT_EQ(invalid_argument_of([&] {
-                  label_hits<float>(x_.matrix(), labels, {labels.data, 3}, no_stream);
-              }),
-              "label_hits: hits.size is 3, expected 4 (scores.rows)");
-    EXPECT_EQ(invalid_argument_of([&] { label_hits<float>(x_.matrix(), labels, labels, no_stream); }),
-              "label_hits: hits is a view that overlaps an operand, expected memory apart from labels");
+    expect_error("label_hits: hits.size is 3, expected 4 (scores.rows)", [&] {
+        label_hits<float>(x_.matrix(), labels, {labels.data, 3}, no_stream);
+    });
+    expect_error("label_hits: hits is a view that overlaps an operand, expected memory apart from labels",
+                 [&] { label_hits<float>(x_.matrix(), labels, labels, no_stream); });
 }
 
 TEST_F(loss_arguments, may_be_empty) {
@@ -111,7 +96,7 @@ TEST_F(loss_arguments, may_be_empty) {
     EXPECT_NO_THROW(host::cross_entropy<float>(no_cols, labels_.vector(), loss_.vector(), no_cols));
 }
 
-class loss_unsupported : public test::gpu_test {};
+class loss_unsupported : public gpu_test {};
 
 TEST_F(loss_unsupported, vectorized_needs_rows_side_by_side) {
     guarded<float> x(4, 6, 13, 0, 2), y(4, 6, 6), loss(4);
@@ -123,4 +108,4 @@ TEST_F(loss_unsupported, vectorized_needs_rows_side_by_side) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

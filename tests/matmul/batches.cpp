@@ -1,26 +1,8 @@
 #include "tests/matmul/rungs.hpp"
-#include "tests/support/guarded.hpp"
-#include "tests/support/kernels.hpp"
-#include <heddle/batched_matmul.hpp>
-#include <heddle/error.hpp>
-#include <heddle/graph.hpp>
-#include <heddle/stream.hpp>
+#include "tests/support/headers.hpp"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <ostream>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
-
-namespace heddle {
+namespace heddle::test {
 namespace {
-
-using test::guarded;
 
 /// A rung, or one of its kernels, and the type of its operands.
 struct batch_rung {
@@ -30,19 +12,18 @@ struct batch_rung {
 };
 
 void PrintTo(const batch_rung& rung, std::ostream* out) {
-    *out << test::text_of(rung.algorithm, rung.kernel);
+    *out << text_of(rung.algorithm, rung.kernel);
 }
 
 /// The rungs that take batches on a Hopper device.
 std::vector<batch_rung> batch_rungs() {
     std::vector<batch_rung> all;
     for (const element_type operands : {element_type::f32, element_type::f16}) {
-        for (const matmul_algorithm rung : test::every_rung(operands)) {
-            test::product several = test::small_product(rung, operands);
+        for (const matmul_algorithm rung : every_rung(operands)) {
+            product several = small_product(rung, operands);
             several.batches = 2;
-            for (const std::string_view kernel : test::kernels_to_ask(rung, matmul_kernels(operands, rung)))
-                if (why_not(rung, several, test::hopper, kernel).empty())
-                    all.push_back({operands, rung, kernel});
+            for (const std::string_view kernel : kernels_to_ask(rung, matmul_kernels(operands, rung)))
+                if (why_not(rung, several, hopper, kernel).empty()) all.push_back({operands, rung, kernel});
         }
     }
     return all;
@@ -50,19 +31,19 @@ std::vector<batch_rung> batch_rungs() {
 
 std::string name_of_batch_rung(const testing::TestParamInfo<batch_rung>& tested) {
     const auto& [operands, algorithm, kernel] = tested.param;
-    std::string name = test::text_of(algorithm, kernel);
+    std::string name = text_of(algorithm, kernel);
     std::ranges::replace(name, ' ', '_');
     return (operands == element_type::f32 ? "f32_" : "f16_") + name;
 }
 
-class batched_matmul_rung : public test::matmul_device, public testing::WithParamInterface<batch_rung> {
+class batched_matmul_rung : public matmul_device, public testing::WithParamInterface<batch_rung> {
   protected:
     void SetUp() override {
         matmul_device::SetUp();
         if (!is_set_up()) return;
         const auto& [operands, algorithm, kernel] = GetParam();
         const std::string reason =
-            why_not(algorithm, test::small_product(algorithm, operands), traits_of(current_device()), kernel);
+            why_not(algorithm, small_product(algorithm, operands), traits_of(current_device()), kernel);
         if (!reason.empty()) GTEST_SKIP() << reason;
     }
 
@@ -88,7 +69,7 @@ TEST_P(batched_matmul_rung, takes_matrices_that_overlap_or_says_so) {
             EXPECT_TRUE(c.untouched());
             return;
         }
-        for (const T& each : c.download()) ASSERT_EQ(test::to_double(each), double{side});
+        for (const T& each : c.download()) ASSERT_EQ(to_double(each), double{side});
     };
     GetParam().operands == element_type::f32 ? check(float{}) : check(half{});
 }
@@ -108,10 +89,10 @@ TEST(batched_matmul_rungs, are_those_that_the_header_names) {
                                     matmul_algorithm::vector, automatic}));
 }
 
-using batched_matmul_list = test::matmul_device;
+using batched_matmul_list = matmul_device;
 
 TEST_F(batched_matmul_list, is_few_launches) {
-    if (!test::has_warpgroups()) GTEST_SKIP() << "needs compute capability 9.0";
+    if (!has_warpgroups()) GTEST_SKIP() << "needs compute capability 9.0";
     guarded<half> a(128, 64, 64), b(64, 128, 128), c(128, 128, 128);
     const auto launches_of = [&](std::size_t count,
                                  bool a_transposed) {  // captured, never run: all have one C
@@ -157,4 +138,4 @@ TEST_F(batched_matmul_list, is_of_products_that_the_rung_can_run_or_does_nothing
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

@@ -1,21 +1,6 @@
 #pragma once
 
-#include <heddle/device.hpp>
-#include <heddle/matmul.hpp>
-#include <heddle/types.hpp>
-#include <heddle/view.hpp>
-
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <limits>
-#include <ostream>
-#include <string>
-#include <type_traits>
-#include <vector>
+#include "tests/support/headers.hpp"
 
 // Problems and devices for pure functions, without memory or a GPU.
 namespace heddle {

@@ -1,29 +1,8 @@
-#include "tests/support/gpu.hpp"
-#include "tests/support/guarded.hpp"
+#include "tests/support/headers.hpp"
 #include "tests/support/matrix_reduce.hpp"
-#include "tests/support/numeric.hpp"
-#include "tests/support/random.hpp"
-#include "tests/support/rows.hpp"
-#include <heddle/device.hpp>
-#include <heddle/graph.hpp>
-#include <heddle/matrix_reduce.hpp>
-#include <heddle/stream.hpp>
-#include <heddle/workspace.hpp>
 
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <cstdint>
-#include <optional>
-#include <utility>
-#include <vector>
-
-namespace heddle {
+namespace heddle::test {
 namespace {
-
-using test::guarded;
-using test::random_elements;
-using test::to_double;
 
 std::vector<matrix_reduce_algorithm> every_algorithm() {
     std::vector<matrix_reduce_algorithm> all(matrix_reduce_algorithms().begin(),
@@ -38,7 +17,7 @@ T number(double value) {
 }
 
 template <class T>
-class matrix_reduce : public test::gpu_test {
+class matrix_reduce : public gpu_test {
   protected:
     void SetUp() override {
         gpu_test::SetUp();
@@ -47,7 +26,7 @@ class matrix_reduce : public test::gpu_test {
 
     std::optional<heddle::stream> stream;
 };
-TYPED_TEST_SUITE(matrix_reduce, test::row_types, test::type_names);
+TYPED_TEST_SUITE(matrix_reduce, row_types, type_names);
 
 TYPED_TEST(matrix_reduce, gives_the_same_bits_every_time_and_in_a_graph) {
     for (const auto& [rows, cols] : {std::pair<std::int64_t, std::int64_t>{9, 150001}, {30000, 72}}) {
@@ -109,7 +88,7 @@ TYPED_TEST(matrix_reduce, finds_the_first_of_equals) {
         std::vector<std::int64_t> places;
         std::vector<TypeParam> maxima;
         for (std::int64_t line = 0; line < (by_rows ? rows : cols); ++line) {
-            const test::reduced_row expected(by_rows ? cols : rows, [&](std::int64_t i) {
+            const reduced_row expected(by_rows ? cols : rows, [&](std::int64_t i) {
                 return to_double(
                     elements[static_cast<std::size_t>(by_rows ? line * cols + i : i * cols + line)]);
             });
@@ -131,10 +110,10 @@ TYPED_TEST(matrix_reduce, finds_the_first_of_equals) {
             ASSERT_EQ(y.download(), places);
             const auto found = largest.download();
             for (std::size_t i = 0; i < found.size(); ++i)
-                ASSERT_TRUE(test::is_within(to_double(found[i]), to_double(maxima[i]), 0)) << i;
+                ASSERT_TRUE(is_within(to_double(found[i]), to_double(maxima[i]), 0)) << i;
         }
     }
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

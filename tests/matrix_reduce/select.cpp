@@ -1,18 +1,7 @@
-#include "tests/support/provoked.hpp"
-#include <heddle/device.hpp>
-#include <heddle/matrix_reduce.hpp>
+#include "tests/support/headers.hpp"
 
-#include <gtest/gtest.h>
-
-#include <cstdint>
-#include <set>
-#include <string_view>
-#include <vector>
-
-namespace heddle {
+namespace heddle::test {
 namespace {
-
-using test::invalid_argument_of;
 
 std::vector<matrix_reduce_algorithm> every_algorithm() {
     std::vector<matrix_reduce_algorithm> all(matrix_reduce_algorithms().begin(),
@@ -42,9 +31,8 @@ TEST(matrix_reduce_why_not, says_what_a_rung_needs) {
         EXPECT_EQ(why_not(vectorized, problem, h200_like), "");
     for (const auto algorithm : {automatic, naive, coalesced})
         EXPECT_EQ(why_not(algorithm, apart, h200_like), "");
-    EXPECT_EQ(invalid_argument_of(
-                  [&] { (void)why_not(static_cast<matrix_reduce_algorithm>(99), dense, h200_like); }),
-              "why_not: algorithm is 99, expected an enumerator of matrix_reduce_algorithm");
+    expect_error("why_not: algorithm is 99, expected an enumerator of matrix_reduce_algorithm",
+                 [&] { (void)why_not(static_cast<matrix_reduce_algorithm>(99), dense, h200_like); });
 }
 
 TEST(matrix_reduce_workspace, is_needed_by_rows_that_blocks_share_only) {
@@ -121,12 +109,11 @@ TEST(matrix_reduce_depth, is_no_less_than_a_perfect_tree_has) {
 }
 
 TEST(matrix_reduce_problem, is_checked) {
-    EXPECT_EQ(invalid_argument_of([&] { (void)matrix_reduce_workspace_bytes({{-1}}, h200_like); }),
-              "matrix_reduce_workspace_bytes: problem.rows is -1, expected zero or more");
-    EXPECT_EQ(invalid_argument_of([&] {
-                  (void)matrix_reduce_depth({{1, 1, 1, 1, 8}}, h200_like);
-              }),
-              "matrix_reduce_depth: problem.element_bytes is 8, expected 2 or 4");
+    expect_error("matrix_reduce_workspace_bytes: problem.rows is -1, expected zero or more",
+                 [&] { (void)matrix_reduce_workspace_bytes({{-1}}, h200_like); });
+    expect_error("matrix_reduce_depth: problem.element_bytes is 8, expected 2 or 4", [&] {
+        (void)matrix_reduce_depth({{1, 1, 1, 1, 8}}, h200_like);
+    });
 }
 
 TEST(matrix_reduce_algorithms, have_names_of_their_own) {
@@ -140,4 +127,4 @@ TEST(matrix_reduce_algorithms, have_names_of_their_own) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

@@ -1,32 +1,11 @@
-#include "tests/support/guarded.hpp"
+#include "tests/support/headers.hpp"
 #include "tests/support/norm.hpp"
-#include "tests/support/provoked.hpp"
-#include "tests/support/random.hpp"
-#include "tests/support/rows.hpp"
-#include <heddle/device.hpp>
-#include <heddle/host.hpp>
-#include <heddle/norm.hpp>
 
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <cstdint>
-#include <limits>
-#include <set>
-#include <string_view>
-#include <utility>
-#include <vector>
-
-namespace heddle {
+namespace heddle::test {
 namespace {
 
-using operation = test::norm_operation;
+using operation = norm_operation;
 using reference = bounds::expected_norm_gradient;
-using test::guarded;
-using test::invalid_argument_of;
-using test::random_elements;
-
-const cuda::stream_ref no_stream{cudaStream_t{}};
 
 /// The reference of all gradients is the derivative of the reference of the norms.
 TEST(norm_gradient_reference, agrees_with_finite_differences) {
@@ -39,8 +18,8 @@ TEST(norm_gradient_reference, agrees_with_finite_differences) {
         const auto dy = random_elements<double>(rows * cols);
         const reference expected(op, x, gamma, dy, cols, epsilon, 1);
         const auto loss = [&] {
-            const test::expected_norm y(
-                op, x, gamma, op == operation::layer_norm ? beta : std::vector<double>{}, cols, epsilon, 1);
+            const expected_norm y(op, x, gamma, op == operation::layer_norm ? beta : std::vector<double>{},
+                                  cols, epsilon, 1);
             double sum = 0;
             for (std::size_t i = 0; i < dy.size(); ++i) sum += dy[i] * y.values[i];
             return sum;
@@ -66,7 +45,7 @@ TEST(norm_gradient_reference, agrees_with_finite_differences) {
 TEST(are_within, takes_the_infinity_that_a_number_rounds_to) {
     const float inf = std::numeric_limits<float>::infinity();
     const auto takes = [](float actual, double expected) {
-        return bool{test::are_within(std::vector{half(actual)}, {expected}, {80.0})};
+        return bool{are_within(std::vector{half(actual)}, {expected}, {80.0})};
     };
     EXPECT_TRUE(takes(-inf, -92056));
     EXPECT_TRUE(takes(inf, 65500));
@@ -115,14 +94,12 @@ TEST(norm_gradient_arguments, are_checked_before_anything_is_enqueued) {
     EXPECT_EQ(
         message(in, {}, of_y, out, {}, {}, {.algorithm = static_cast<norm_gradient_algorithm>(99)}),
         "layer_norm_gradient: options.algorithm is 99, expected an enumerator of norm_gradient_algorithm");
-    EXPECT_EQ(invalid_argument_of([&] {
-                  rms_norm_gradient<float>(in, {gamma.data(), 5}, of_y, out, {}, no_stream);
-              }),
-              "rms_norm_gradient: gamma.size is 5, expected 0 or 6 (x.cols)");
-    EXPECT_EQ(invalid_argument_of([&] {
-                  host::rms_norm_gradient<float>(in, {gamma.data(), 5}, of_y, out, {});
-              }),
-              "host::rms_norm_gradient: gamma.size is 5, expected 0 or 6 (x.cols)");
+    expect_error("rms_norm_gradient: gamma.size is 5, expected 0 or 6 (x.cols)", [&] {
+        rms_norm_gradient<float>(in, {gamma.data(), 5}, of_y, out, {}, no_stream);
+    });
+    expect_error("host::rms_norm_gradient: gamma.size is 5, expected 0 or 6 (x.cols)", [&] {
+        host::rms_norm_gradient<float>(in, {gamma.data(), 5}, of_y, out, {});
+    });
     EXPECT_TRUE(x.untouched() && dy.untouched() && dx.untouched() && dgamma.untouched() && dbeta.untouched());
 }
 
@@ -200,4 +177,4 @@ TEST(norm_gradient_algorithms, have_names_of_their_own) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

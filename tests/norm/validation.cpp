@@ -1,20 +1,7 @@
-#include "tests/support/gpu.hpp"
-#include "tests/support/guarded.hpp"
-#include "tests/support/provoked.hpp"
-#include <heddle/host.hpp>
-#include <heddle/norm.hpp>
+#include "tests/support/headers.hpp"
 
-#include <gtest/gtest.h>
-
-#include <limits>
-
-namespace heddle {
+namespace heddle::test {
 namespace {
-
-using test::guarded;
-using test::invalid_argument_of;
-
-const cuda::stream_ref no_stream{cudaStream_t{}};
 
 TEST(norm_arguments, are_checked_before_anything_is_enqueued) {
     using host_memory = guarded<float>;
@@ -48,14 +35,12 @@ TEST(norm_arguments, are_checked_before_anything_is_enqueued) {
               "layer_norm: options.epsilon is nan, expected zero or more");
     EXPECT_EQ(message(in, {}, {}, out, {.algorithm = static_cast<norm_algorithm>(99)}),
               "layer_norm: options.algorithm is 99, expected an enumerator of norm_algorithm");
-    EXPECT_EQ(invalid_argument_of([&] {
-                  rms_norm<float>(in, {gamma.data(), 5}, out, no_stream);
-              }),
-              "rms_norm: gamma.size is 5, expected 0 or 6 (y.cols)");
-    EXPECT_EQ(invalid_argument_of([&] {
-                  host::rms_norm<float>(in, {gamma.data(), 5}, out);
-              }),
-              "host::rms_norm: gamma.size is 5, expected 0 or 6 (y.cols)");
+    expect_error("rms_norm: gamma.size is 5, expected 0 or 6 (y.cols)", [&] {
+        rms_norm<float>(in, {gamma.data(), 5}, out, no_stream);
+    });
+    expect_error("host::rms_norm: gamma.size is 5, expected 0 or 6 (y.cols)", [&] {
+        host::rms_norm<float>(in, {gamma.data(), 5}, out);
+    });
     EXPECT_TRUE(x.untouched() && y.untouched());
 }
 
@@ -66,7 +51,7 @@ TEST(norm_arguments, may_be_empty) {
     EXPECT_NO_THROW(host::layer_norm<float>(no_cols, {}, {}, no_cols));
 }
 
-class norm_unsupported : public test::gpu_test {};
+class norm_unsupported : public gpu_test {};
 
 TEST_F(norm_unsupported, vectorized_needs_everything_side_by_side) {
     guarded<float> x(4, 6, 13, 0, 2), y(4, 6, 6), gamma(1, 6, 0, 0, 2);
@@ -79,4 +64,4 @@ TEST_F(norm_unsupported, vectorized_needs_everything_side_by_side) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

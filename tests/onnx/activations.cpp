@@ -1,9 +1,5 @@
 #include "tests/onnx/nodes.hpp"
-#include <heddle/host.hpp>
-#include <heddle/loss.hpp>
-#include <heddle/optimizer.hpp>
-
-#include <limits>
+#include "tests/support/headers.hpp"
 
 /// Elementwise functions that heddle lacks, made of those that it has.
 namespace heddle::test::onnx_nodes {

@@ -1,8 +1,5 @@
 #include "tests/onnx/nodes.hpp"
-#include <heddle/elementwise.hpp>
-#include <heddle/host.hpp>
-
-#include <limits>
+#include "tests/support/headers.hpp"
 
 namespace heddle::test::onnx_nodes {
 namespace {

@@ -1,9 +1,6 @@
 #include "tests/matmul/operands.hpp"
 #include "tests/onnx/nodes.hpp"
-#include <heddle/batched_matmul.hpp>
-#include <heddle/conv.hpp>
-#include <heddle/host.hpp>
-#include <heddle/pool.hpp>
+#include "tests/support/headers.hpp"
 
 namespace heddle::test::onnx_nodes {
 namespace {

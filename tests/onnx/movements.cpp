@@ -1,6 +1,5 @@
 #include "tests/onnx/nodes.hpp"
-#include <heddle/host.hpp>
-#include <heddle/transpose.hpp>
+#include "tests/support/headers.hpp"
 
 namespace heddle::test::onnx_nodes {
 namespace {

@@ -1,6 +1,5 @@
 #include "tests/onnx/nodes.hpp"
-#include <heddle/host.hpp>
-#include <heddle/random.hpp>
+#include "tests/support/headers.hpp"
 
 #include <numbers>
 

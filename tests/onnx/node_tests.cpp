@@ -1,8 +1,7 @@
 #include "tests/onnx/nodes.hpp"
-#include "tests/support/gpu.hpp"
+#include "tests/support/headers.hpp"
 
 #include <iostream>
-#include <set>
 
 namespace heddle {
 

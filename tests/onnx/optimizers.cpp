@@ -1,7 +1,5 @@
 #include "tests/onnx/nodes.hpp"
-#include <heddle/host.hpp>
-#include <heddle/matrix_reduce.hpp>
-#include <heddle/optimizer.hpp>
+#include "tests/support/headers.hpp"
 
 namespace heddle::test::onnx_nodes {
 namespace {

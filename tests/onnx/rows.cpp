@@ -1,13 +1,6 @@
 #include "tests/onnx/nodes.hpp"
+#include "tests/support/headers.hpp"
 #include "tests/support/norm.hpp"
-#include <heddle/elementwise.hpp>
-#include <heddle/host.hpp>
-#include <heddle/loss.hpp>
-#include <heddle/matrix_reduce.hpp>
-#include <heddle/norm.hpp>
-#include <heddle/reduce.hpp>
-#include <heddle/scan.hpp>
-#include <heddle/softmax.hpp>
 
 namespace heddle::test::onnx_nodes {
 namespace {

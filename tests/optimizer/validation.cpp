@@ -1,27 +1,15 @@
 #include "tests/optimizer/parameters.hpp"
-#include "tests/support/provoked.hpp"
-#include <heddle/host.hpp>
-#include <heddle/optimizer.hpp>
+#include "tests/support/headers.hpp"
 
-#include <gtest/gtest.h>
-
-#include <cstring>
-#include <limits>
-#include <string>
-#include <vector>
-
-namespace heddle {
+namespace heddle::test {
 namespace {
 
-using test::invalid_argument_of;
-
-const cuda::stream_ref no_stream{cudaStream_t{}};
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// A list of two parameters; a test makes the second one invalid.
 class optimizer_arguments : public testing::Test {
   protected:
-    using list_type = test::guarded_list<half, float>;
+    using list_type = guarded_list<half, float>;
     using parameters = std::vector<parameter<half, float>>;
 
     list_type list{{3, 5}, list_type::memory::host};
@@ -32,7 +20,7 @@ class optimizer_arguments : public testing::Test {
         const std::vector<float> before = list.state();
         spoil(views[1]);
         const auto text = invalid_argument_of([&] { adamw<half, float>(views, no_stream, options); });
-        EXPECT_EQ(invalid_argument_of([&] { host::adamw<half, float>(views, options); }), "host::" + text);
+        expect_error("host::" + text, [&] { host::adamw<half, float>(views, options); });
         const std::vector<float> after = list.state();
         EXPECT_EQ(std::memcmp(before.data(), after.data(), before.size() * sizeof(float)), 0);
         return text;
@@ -109,8 +97,8 @@ TEST_F(optimizer_arguments, of_gradient_norm_and_advance_are_checked) {
     views[0].count = -3;
     EXPECT_EQ(message_of_norm(&result), "gradient_norm: parameters.count is -3, expected zero or more");
     EXPECT_EQ(result, 7);
-    EXPECT_EQ(invalid_argument_of([] { advance(nullptr, no_stream); }),
-              "advance: step is null, expected a pointer to a number");
+    expect_error("advance: step is null, expected a pointer to a number",
+                 [] { advance(nullptr, no_stream); });
 }
 
 TEST(optimizer_lists, may_be_empty) {
@@ -121,4 +109,4 @@ TEST(optimizer_lists, may_be_empty) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

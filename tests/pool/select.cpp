@@ -1,15 +1,6 @@
-#include "tests/support/provoked.hpp"
-#include <heddle/device.hpp>
-#include <heddle/pool.hpp>
-#include <heddle/types.hpp>
+#include "tests/support/headers.hpp"
 
-#include <gtest/gtest.h>
-
-#include <cstdint>
-#include <set>
-#include <string_view>
-
-namespace heddle {
+namespace heddle::test {
 namespace {
 
 const device_traits device{.sm_count = 132, .max_threads_per_sm = 2048};
@@ -36,11 +27,10 @@ TEST(pool_select, takes_vectorized) {
 TEST(pool_select, asks_for_a_problem_of_one_mind) {
     pool_problem problem = problem_of(1, 8, 8, 16, {{3, 3}});
     problem.output.height = 7;
-    EXPECT_EQ(test::invalid_argument_of([&] { (void)select(problem, device); }),
-              "select: output.height is 7, expected 6 (pool_output_height())");
-    EXPECT_EQ(test::invalid_argument_of(
-                  [&] { (void)why_not(static_cast<pool_algorithm>(99), problem_of(1, 3, 3, 1), device); }),
-              "why_not: algorithm is 99, expected an enumerator of pool_algorithm");
+    expect_error("select: output.height is 7, expected 6 (pool_output_height())",
+                 [&] { (void)select(problem, device); });
+    expect_error("why_not: algorithm is 99, expected an enumerator of pool_algorithm",
+                 [&] { (void)why_not(static_cast<pool_algorithm>(99), problem_of(1, 3, 3, 1), device); });
 }
 
 TEST(pool_algorithms, have_names_of_their_own) {
@@ -52,4 +42,4 @@ TEST(pool_algorithms, have_names_of_their_own) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

@@ -1,20 +1,8 @@
-#include "tests/support/provoked.hpp"
-#include <heddle/host.hpp>
-#include <heddle/pool.hpp>
-
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <string>
-#include <vector>
+#include "tests/support/headers.hpp"
 
 // Arguments are checked before anything is enqueued, so no device is needed.
-namespace heddle {
+namespace heddle::test {
 namespace {
-
-using test::invalid_argument_of;
-
-const cuda::stream_ref no_stream{cudaStream_t{}};
 
 class pool_arguments : public testing::Test {
   protected:
@@ -77,19 +65,16 @@ TEST_F(pool_arguments, lie_apart) {
 }
 
 TEST_F(pool_arguments, are_checked_by_the_other_functions_too) {
-    EXPECT_EQ(invalid_argument_of([&] {
-                  host::pool<float>(in_view{p, 3, 6, 5, 4}, output, {.geometry = geometry});
-              }),
-              "host::pool: output.count is 2, expected 3 (input.count)");
-    EXPECT_EQ(invalid_argument_of([&] {
-                  (void)pool_problem_of<float>(in_view{nullptr, 3, 6, 5, 4}, output, {.geometry = geometry});
-              }),
-              "pool_problem_of: output.count is 2, expected 3 (input.count)");
-    EXPECT_EQ(invalid_argument_of([&] {
-                  global_pool<float>(in_view{nullptr, 3, 0, 5, 4}, output, no_stream);
-              }),
-              "pool: options.geometry.window.y is 0, expected 1 to 2147483647");
+    expect_error("host::pool: output.count is 2, expected 3 (input.count)", [&] {
+        host::pool<float>(in_view{p, 3, 6, 5, 4}, output, {.geometry = geometry});
+    });
+    expect_error("pool_problem_of: output.count is 2, expected 3 (input.count)", [&] {
+        (void)pool_problem_of<float>(in_view{nullptr, 3, 6, 5, 4}, output, {.geometry = geometry});
+    });
+    expect_error("pool: options.geometry.window.y is 0, expected 1 to 2147483647", [&] {
+        global_pool<float>(in_view{nullptr, 3, 0, 5, 4}, output, no_stream);
+    });
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

@@ -1,25 +1,8 @@
 #include "tests/support/elementwise.hpp"
-#include "tests/support/gpu.hpp"
-#include "tests/support/guarded.hpp"
-#include "tests/support/numeric.hpp"
-#include <heddle/buffer.hpp>
-#include <heddle/copy.hpp>
-#include <heddle/graph.hpp>
-#include <heddle/host.hpp>
-#include <heddle/random.hpp>
-#include <heddle/stream.hpp>
+#include "tests/support/headers.hpp"
 
-#include <cuda_runtime_api.h>
-#include <gtest/gtest.h>
-
-#include <cstdint>
-#include <optional>
-#include <vector>
-
-namespace heddle {
+namespace heddle::test {
 namespace {
-
-using test::guarded;
 
 std::vector<random_algorithm> every_algorithm() {
     std::vector<random_algorithm> all(random_algorithms().begin(), random_algorithms().end());
@@ -27,7 +10,7 @@ std::vector<random_algorithm> every_algorithm() {
     return all;
 }
 
-class random_test : public test::gpu_test {
+class random_test : public gpu_test {
   protected:
     void SetUp() override {
         gpu_test::SetUp();
@@ -42,7 +25,7 @@ class random_test : public test::gpu_test {
 template <class T>
 class random_normal_numbers : public random_test {};
 using element_types = testing::Types<float, double, half, bfloat16>;
-TYPED_TEST_SUITE(random_normal_numbers, element_types, test::type_names);
+TYPED_TEST_SUITE(random_normal_numbers, element_types, type_names);
 
 TYPED_TEST(random_normal_numbers, are_the_same_of_every_rung_and_offset) {
     constexpr std::int64_t size = 10007;
@@ -56,7 +39,7 @@ TYPED_TEST(random_normal_numbers, are_the_same_of_every_rung_and_offset) {
                                      *this->stream, {.algorithm = algorithm});
             const auto drawn = y.download();
             if (all.empty()) all = drawn;
-            ASSERT_TRUE(test::are_same(drawn, {all.begin() + from, all.end()})) << from;
+            ASSERT_TRUE(are_same(drawn, {all.begin() + from, all.end()})) << from;
         }
     }
 }
@@ -121,7 +104,7 @@ TEST_F(large_random, takes_more_rows_than_a_grid_is_high) {
     for (const random_algorithm algorithm : every_algorithm()) {
         guarded<float> y(rows, cols, cols + 2);
         random_uniform<float>(y.matrix(), -1, 2.5f, generator, *stream, {.algorithm = algorithm});
-        ASSERT_TRUE(test::are_same(y.download(), expected)) << to_string(algorithm);
+        ASSERT_TRUE(are_same(y.download(), expected)) << to_string(algorithm);
     }
 }
 
@@ -146,4 +129,4 @@ TEST_F(large_random, takes_more_elements_than_32_bits_count) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

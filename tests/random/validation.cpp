@@ -1,23 +1,8 @@
-#include "tests/support/gpu.hpp"
-#include "tests/support/guarded.hpp"
-#include "tests/support/provoked.hpp"
-#include <heddle/error.hpp>
-#include <heddle/host.hpp>
-#include <heddle/random.hpp>
+#include "tests/support/headers.hpp"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cstdint>
-#include <limits>
-#include <string>
-
-namespace heddle {
+namespace heddle::test {
 namespace {
 
-using test::invalid_argument_of;
-
-const cuda::stream_ref no_stream{cudaStream_t{}};
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
@@ -107,9 +92,9 @@ TEST_F(random_arguments, an_offset_is_apart_from_what_is_written) {
     const auto draw = [&](const std::uint64_t* offset) {
         return message([&] { random_uniform<float>(out, 0, 1, {.device_offset = offset}, no_stream); });
     };
-    EXPECT_EQ(draw(inside), "random_uniform: generator.device_offset is " + test::address_of(inside) +
+    EXPECT_EQ(draw(inside), "random_uniform: generator.device_offset is " + address_of(inside) +
                                 ", expected memory apart from y");
-    EXPECT_EQ(draw(odd), "random_uniform: generator.device_offset is " + test::address_of(odd) +
+    EXPECT_EQ(draw(odd), "random_uniform: generator.device_offset is " + address_of(odd) +
                              ", expected a multiple of 8 bytes");
 }
 
@@ -126,10 +111,10 @@ TEST_F(random_arguments, a_permutation_has_numbers_of_31_bits) {
               "random_permutation: y.data is null, expected a pointer to its elements");
 }
 
-class random_unsupported : public test::gpu_test {};
+class random_unsupported : public gpu_test {};
 
 TEST_F(random_unsupported, leaves_the_output_as_it_was) {
-    test::guarded<float> y(1, 8, 0, 0, 2);
+    guarded<float> y(1, 8, 0, 0, 2);
     EXPECT_THROW(
         random_uniform<float>(y.vector(), 0, 1, {}, no_stream, {.algorithm = random_algorithm::vectorized}),
         unsupported);
@@ -137,4 +122,4 @@ TEST_F(random_unsupported, leaves_the_output_as_it_was) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

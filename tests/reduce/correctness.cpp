@@ -1,30 +1,12 @@
 #include "tests/reduce/reduce_test.hpp"
-#include <heddle/graph.hpp>
-#include <heddle/workspace.hpp>
+#include "tests/support/headers.hpp"
 
-#include <algorithm>
-#include <cstddef>
-#include <limits>
-#include <vector>
-
-namespace heddle {
+namespace heddle::test {
 namespace {
 
-using test::algorithms_of;
-using test::comparable;
-using test::elements;
-using test::every_algorithm;
-using test::guarded;
-using test::guarded_workspace;
-using test::infinity;
-using test::is_integer;
-using test::is_value;
-using test::reduce_reference;
-using test::same_bits;
-
 template <class T>
-using reduce = test::reductions<T>;
-TYPED_TEST_SUITE(reduce, test::reduced_types, test::type_names);
+using reduce = reductions<T>;
+TYPED_TEST_SUITE(reduce, reduced_types, type_names);
 
 // Equal elements in different threads, warps, blocks and packets; and an extremum that is also the identity.
 TYPED_TEST(reduce, finds_the_first_of_equals) {
@@ -164,4 +146,4 @@ TYPED_TEST(reduce, writes_between_the_elements_of_x) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

@@ -1,28 +1,14 @@
 #include "tests/reduce/reduce_test.hpp"
-#include <heddle/buffer.hpp>
-#include <heddle/copy.hpp>
+#include "tests/support/headers.hpp"
 
 #include <heddle_baselines.hpp>
-
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <vector>
 
 #if HEDDLE_HAS_CUBLAS
 #include <cublas_v2.h>
 #endif
 
-namespace heddle {
+namespace heddle::test {
 namespace {
-
-using test::elements;
-using test::every_algorithm;
-using test::guarded;
-using test::is_value;
-using test::random_elements;
-using test::reduce_reference;
-using test::reduce_test;
 
 /// Large x goes through rings in shared memory: 8.65 MB a round on 132 multiprocessors. Exact, so that an element that
 /// is taken twice or not at all shows.
@@ -118,14 +104,14 @@ TEST_F(large_reduce, keeps_its_bound_at_2_to_30_elements) {
     }
     const std::int64_t d = depth(view, reduce_algorithm::automatic);
     const auto relative = [&](std::int64_t roundings) {
-        const double du = static_cast<double>(roundings) * test::unit_roundoff<float>();
+        const double du = static_cast<double>(roundings) * unit_roundoff<float>();
         return du / (1 - du) + 0x1p-40;
     };
     const auto expect_near = [&](auto enqueue, long double exact, double bound) {
         guarded<float> result(1);
         enqueue(result.data());
         const auto e = static_cast<double>(exact);
-        EXPECT_TRUE(test::is_within(double{result.download()[0]}, e, bound * e));
+        EXPECT_TRUE(is_within(double{result.download()[0]}, e, bound * e));
     };
     expect_near([&](float* result) { mean<float>(view, result, *stream); }, expected.sum / size,
                 relative(d + 1));
@@ -148,8 +134,8 @@ TEST_F(large_reduce, takes_more_than_2_to_31_elements) {
     check(cudaMemcpyAsync(x.data() + (size - 2), &low, sizeof(half), cudaMemcpyDefault, stream->get()));
     check(cudaMemcpyAsync(x.data() + (size - 1), &high, sizeof(half), cudaMemcpyDefault, stream->get()));
     reduce_reference<half> expected({low, high});
-    expected.sum += static_cast<long double>(size - 2) * test::to_double(most);
-    expected.magnitude += static_cast<long double>(size - 2) * test::to_double(most);
+    expected.sum += static_cast<long double>(size - 2) * to_double(most);
+    expected.magnitude += static_cast<long double>(size - 2) * to_double(most);
     const vector_view<const half> view = x;
     for (const reduce_algorithm algorithm : every_algorithm()) {
         SCOPED_TRACE(to_string(algorithm));
@@ -184,11 +170,11 @@ TEST_F(large_reduce, agrees_with_cublas) {
         float theirs = 0;
         ASSERT_EQ(cublasSasum(handle, static_cast<int>(size), x.data(), 1, &theirs), CUBLAS_STATUS_SUCCESS);
         // cuBLAS documents no order: its bound is that of the worst, one addition after another.
-        const double u = test::unit_roundoff<float>();
+        const double u = unit_roundoff<float>();
         const double relative =
             static_cast<double>(size + depth(x.vector(), reduce_algorithm::automatic)) * u;
         const float ours = sum_of(vector_view<const float>(x.vector()));
-        EXPECT_TRUE(test::is_within(ours, theirs, relative / (1 - relative) * theirs));
+        EXPECT_TRUE(is_within(ours, theirs, relative / (1 - relative) * theirs));
     }
     (void)cublasDestroy(handle);
 }
@@ -199,4 +185,4 @@ TEST(large_reduce_beside_cublas, agrees) {
 #endif
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

@@ -1,23 +1,6 @@
 #pragma once
 
-#include "tests/support/gpu.hpp"
-#include "tests/support/guarded.hpp"
-#include "tests/support/guarded_workspace.hpp"
-#include "tests/support/numeric.hpp"
-#include "tests/support/random.hpp"
-#include <heddle/device.hpp>
-#include <heddle/reduce.hpp>
-#include <heddle/stream.hpp>
-
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <cstdint>
-#include <cstring>
-#include <limits>
-#include <optional>
-#include <type_traits>
-#include <vector>
+#include "tests/support/headers.hpp"
 
 namespace heddle::test {
 
@@ -54,11 +37,6 @@ auto comparable(T value) {
         return value;
     else
         return to_double(value);
-}
-
-template <class T>
-T infinity() {
-    return static_cast<T>(std::numeric_limits<float>::infinity());
 }
 
 template <class T>

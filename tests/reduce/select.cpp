@@ -1,22 +1,7 @@
-#include "tests/support/provoked.hpp"
-#include <heddle/device.hpp>
-#include <heddle/reduce.hpp>
-#include <heddle/scratch.hpp>
-#include <heddle/view.hpp>
+#include "tests/support/headers.hpp"
 
-#include <gtest/gtest.h>
-
-#include <cstdint>
-#include <set>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
-namespace heddle {
+namespace heddle::test {
 namespace {
-
-using test::invalid_argument_of;
 
 std::vector<reduce_algorithm> every_algorithm() {
     std::vector<reduce_algorithm> all(reduce_algorithms().begin(), reduce_algorithms().end());
@@ -43,9 +28,8 @@ TEST(reduce_why_not, says_what_a_rung_needs) {
         if (algorithm == reduce_algorithm::vectorized) continue;
         EXPECT_EQ(why_not(algorithm, strided, h200_like), "") << to_string(algorithm);
     }
-    EXPECT_EQ(
-        invalid_argument_of([&] { (void)why_not(static_cast<reduce_algorithm>(99), dense, h200_like); }),
-        "why_not: algorithm is 99, expected an enumerator of reduce_algorithm");
+    expect_error("why_not: algorithm is 99, expected an enumerator of reduce_algorithm",
+                 [&] { (void)why_not(static_cast<reduce_algorithm>(99), dense, h200_like); });
 }
 
 TEST(reduce_why_not, knows_which_rungs_an_operation_has) {
@@ -66,10 +50,9 @@ TEST(reduce_problem_of, says_how_vectors_lie) {
     EXPECT_EQ(reduce_problem_of(x), (reduce_problem{{9, 3, 8}}));
     EXPECT_EQ(reduce_problem_of(x, y, {.scratch = scratch::none}),
               (reduce_problem{{9, 3, 8}, {9, 1, 8, 24}, false}));
-    EXPECT_EQ(invalid_argument_of([&] {
-                  (void)reduce_problem_of(x, {values, 8});
-              }),
-              "reduce_problem_of: y.size is 8, expected 9 (x.size)");
+    expect_error("reduce_problem_of: y.size is 8, expected 9 (x.size)", [&] {
+        (void)reduce_problem_of(x, {values, 8});
+    });
 }
 
 /// One block or one cluster of single_pass takes any size.
@@ -147,10 +130,9 @@ TEST(reduce_workspace, and_depth_are_the_same_at_any_alignment) {
 TEST(reduce_problem, is_checked) {
     const auto expect_rejected = [](const std::string& rest, const reduce_problem& problem,
                                     reduce_algorithm algorithm = reduce_algorithm::automatic) {
-        EXPECT_EQ(invalid_argument_of([&] { (void)reduce_workspace_bytes(problem, h200_like, algorithm); }),
-                  "reduce_workspace_bytes: " + rest);
-        EXPECT_EQ(invalid_argument_of([&] { (void)reduce_depth(problem, h200_like, algorithm); }),
-                  "reduce_depth: " + rest);
+        expect_error("reduce_workspace_bytes: " + rest,
+                     [&] { (void)reduce_workspace_bytes(problem, h200_like, algorithm); });
+        expect_error("reduce_depth: " + rest, [&] { (void)reduce_depth(problem, h200_like, algorithm); });
     };
     expect_rejected("problem.size is -1, expected zero or more", {{-1}});
     expect_rejected("problem.element_bytes is 0, expected 1 to 8", {{1, 1, 0}});
@@ -209,4 +191,4 @@ TEST(reduce_algorithms, have_names_of_their_own) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

@@ -1,26 +1,12 @@
 #include "tests/reduce/reduce_test.hpp"
-#include "tests/support/provoked.hpp"
-#include <heddle/host.hpp>
+#include "tests/support/headers.hpp"
 
-#include <algorithm>
-#include <cstddef>
-#include <span>
-#include <string>
-
-namespace heddle {
+namespace heddle::test {
 namespace {
 
-using test::address_of;
-using test::elements;
-using test::every_algorithm;
-using test::guarded;
-using test::guarded_workspace;
-using test::invalid_argument_of;
-using test::reduce_reference;
-
 template <class T>
-using reduce_validation = test::reductions<T>;
-TYPED_TEST_SUITE(reduce_validation, test::reduced_types, test::type_names);
+using reduce_validation = reductions<T>;
+TYPED_TEST_SUITE(reduce_validation, reduced_types, type_names);
 
 TYPED_TEST(reduce_validation, asks_for_a_workspace_that_is_large_enough) {
     const std::int64_t size = 1 << 20;
@@ -31,12 +17,12 @@ TYPED_TEST(reduce_validation, asks_for_a_workspace_that_is_large_enough) {
         guarded_workspace scratch(bytes);
         const std::span<std::byte> small =
             std::span<std::byte>(scratch).first(static_cast<std::size_t>(bytes - 1));
-        EXPECT_EQ(invalid_argument_of([&] {
-                      sum<TypeParam>(x.vector(), result.data(), *this->stream,
-                                     {.algorithm = algorithm, .workspace = small});
-                  }),
-                  "sum: options.workspace is " + std::to_string(bytes - 1) + ", expected at least " +
-                      std::to_string(bytes) + " bytes");
+        expect_error("sum: options.workspace is " + std::to_string(bytes - 1) + ", expected at least " +
+                         std::to_string(bytes) + " bytes",
+                     [&] {
+                         sum<TypeParam>(x.vector(), result.data(), *this->stream,
+                                        {.algorithm = algorithm, .workspace = small});
+                     });
         EXPECT_TRUE(scratch.is_intact());
     }
     EXPECT_TRUE(result.untouched());
@@ -60,9 +46,7 @@ TYPED_TEST(reduce_validation, takes_an_empty_workspace_from_anywhere) {
     EXPECT_TRUE(odd.untouched());
 }
 
-const cuda::stream_ref no_stream{cudaStream_t{}};
-
-class reduce_unsupported : public test::gpu_test {};
+class reduce_unsupported : public gpu_test {};
 
 TEST_F(reduce_unsupported, vectorized_needs_elements_side_by_side) {
     guarded<std::int32_t> x(1, 4, 0, 0, 2);
@@ -71,29 +55,23 @@ TEST_F(reduce_unsupported, vectorized_needs_elements_side_by_side) {
         sum<std::int32_t>(x.vector(), result.data(), no_stream, {.algorithm = reduce_algorithm::vectorized});
         FAIL() << "expected unsupported";
     } catch (const unsupported& error) {
-        EXPECT_EQ(test::lack_in(error.what()), "sum: vectorized needs x.stride 1");
+        EXPECT_EQ(lack_in(error.what()), "sum: vectorized needs x.stride 1");
     }
     EXPECT_TRUE(result.untouched());
 }
 
 TEST(host_reduce_arguments, are_checked) {
     float x[2]{};
-    EXPECT_EQ(invalid_argument_of([&] {
-                  (void)host::sum<float>({x, -1});
-              }),
-              "host::sum: x.size is -1, expected zero or more");
-    EXPECT_EQ(invalid_argument_of([&] {
-                  (void)host::min<float>({x, 2, 0});
-              }),
-              "host::min: x.stride is 0, expected one or more");
-    EXPECT_EQ(invalid_argument_of([&] {
-                  (void)host::max<float>({nullptr, 2});
-              }),
-              "host::max: x.data is null, expected a pointer to its elements");
-    EXPECT_EQ(invalid_argument_of([&] {
-                  (void)host::dot<float>({x, 2}, {x, 1});
-              }),
-              "host::dot: y.size is 1, expected 2 (x.size)");
+    expect_error("host::sum: x.size is -1, expected zero or more", [&] { (void)host::sum<float>({x, -1}); });
+    expect_error("host::min: x.stride is 0, expected one or more", [&] {
+        (void)host::min<float>({x, 2, 0});
+    });
+    expect_error("host::max: x.data is null, expected a pointer to its elements", [&] {
+        (void)host::max<float>({nullptr, 2});
+    });
+    expect_error("host::dot: y.size is 1, expected 2 (x.size)", [&] {
+        (void)host::dot<float>({x, 2}, {x, 1});
+    });
 }
 
 // All below are checked before any device is asked for: they run everywhere.
@@ -159,14 +137,12 @@ TEST_F(reduce_arguments, the_algorithm_is_one_of_the_enumerators) {
     EXPECT_EQ(message({x, 8}, &result, {.algorithm = static_cast<reduce_algorithm>(99)}),
               "sum: options.algorithm is 99, expected an enumerator of reduce_algorithm");
     std::int32_t smallest = 0;
-    EXPECT_EQ(invalid_argument_of([&] {
-                  min<std::int32_t>({x, -8}, &smallest, no_stream);
-              }),
-              "min: x.size is -8, expected zero or more");
-    EXPECT_EQ(invalid_argument_of([&] {
-                  max<std::int32_t>({x, -8}, &smallest, no_stream);
-              }),
-              "max: x.size is -8, expected zero or more");
+    expect_error("min: x.size is -8, expected zero or more", [&] {
+        min<std::int32_t>({x, -8}, &smallest, no_stream);
+    });
+    expect_error("max: x.size is -8, expected zero or more", [&] {
+        max<std::int32_t>({x, -8}, &smallest, no_stream);
+    });
 }
 
 TEST_F(reduce_arguments, an_operation_has_the_rung_that_is_asked_for) {
@@ -194,13 +170,12 @@ TEST_F(reduce_arguments, of_dot_agree_in_size_and_lie_apart_from_the_result) {
     auto* inside = reinterpret_cast<std::int64_t*>(x + 4);
     EXPECT_EQ(text({x + 4, 4}, inside),
               "dot: result is " + address_of(inside) + ", expected memory apart from y");
-    EXPECT_EQ(invalid_argument_of([&] {
-                  dot<std::int32_t>({x, 2}, {x + 4, 2}, &result, no_stream,
-                                    {.workspace = std::span(reinterpret_cast<std::byte*>(x + 4), 16)});
-              }),
-              "dot: options.workspace is " + address_of(x + 4) + ", expected memory apart from y");
+    expect_error("dot: options.workspace is " + address_of(x + 4) + ", expected memory apart from y", [&] {
+        dot<std::int32_t>({x, 2}, {x + 4, 2}, &result, no_stream,
+                          {.workspace = std::span(reinterpret_cast<std::byte*>(x + 4), 16)});
+    });
     EXPECT_EQ(result, 17);
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

@@ -1,31 +1,12 @@
 #include "tests/scan/scan_test.hpp"
-#include <heddle/buffer.hpp>
-#include <heddle/copy.hpp>
-#include <heddle/graph.hpp>
-#include <heddle/reduce.hpp>
-#include <heddle/workspace.hpp>
+#include "tests/support/headers.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <utility>
-
-namespace heddle {
+namespace heddle::test {
 namespace {
-
-using test::are_sums;
-using test::elements;
-using test::every_algorithm;
-using test::guarded;
-using test::guarded_workspace;
-using test::random_elements;
-using test::same_bits;
-using test::scan_kind;
-using test::scan_test;
 
 template <class T>
 class scan : public scan_test {};
-TYPED_TEST_SUITE(scan, test::scan_types, test::type_names);
+TYPED_TEST_SUITE(scan, scan_types, type_names);
 
 TYPED_TEST(scan, gives_the_same_bits_every_time) {
     const std::int64_t size = 3000017;
@@ -122,7 +103,7 @@ TYPED_TEST(scan, runs_on_several_streams_at_once) {
 template <class T>
 class scan_floating : public scan_test {};
 using floating_types = testing::Types<double, float>;
-TYPED_TEST_SUITE(scan_floating, floating_types, test::type_names);
+TYPED_TEST_SUITE(scan_floating, floating_types, type_names);
 
 TYPED_TEST(scan_floating, keeps_denormals_and_gives_positive_zeros) {
     const std::int64_t size = 10007;
@@ -188,4 +169,4 @@ TEST_F(large_scan, takes_more_than_2_to_31_elements) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

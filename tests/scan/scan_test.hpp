@@ -1,22 +1,6 @@
 #pragma once
 
-#include "tests/support/gpu.hpp"
-#include "tests/support/guarded.hpp"
-#include "tests/support/guarded_workspace.hpp"
-#include "tests/support/numeric.hpp"
-#include "tests/support/random.hpp"
-#include <heddle/device.hpp>
-#include <heddle/scan.hpp>
-#include <heddle/stream.hpp>
-
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <cstdint>
-#include <cstring>
-#include <optional>
-#include <type_traits>
-#include <vector>
+#include "tests/support/headers.hpp"
 
 namespace heddle::test {
 

@@ -1,19 +1,7 @@
-#include "tests/support/provoked.hpp"
-#include <heddle/device.hpp>
-#include <heddle/scan.hpp>
-#include <heddle/view.hpp>
+#include "tests/support/headers.hpp"
 
-#include <gtest/gtest.h>
-
-#include <cstdint>
-#include <set>
-#include <string_view>
-#include <vector>
-
-namespace heddle {
+namespace heddle::test {
 namespace {
-
-using test::invalid_argument_of;
 
 std::vector<scan_algorithm> every_algorithm() {
     std::vector<scan_algorithm> all(scan_algorithms().begin(), scan_algorithms().end());
@@ -40,8 +28,8 @@ TEST(scan_why_not, is_empty_of_every_rung) {
     const scan_problem apart{{1000}, {1000, 3}};
     for (const scan_algorithm algorithm : every_algorithm())
         EXPECT_EQ(why_not(algorithm, apart, h200_like), "") << to_string(algorithm);
-    EXPECT_EQ(invalid_argument_of([&] { (void)why_not(static_cast<scan_algorithm>(99), apart, h200_like); }),
-              "why_not: algorithm is 99, expected an enumerator of scan_algorithm");
+    expect_error("why_not: algorithm is 99, expected an enumerator of scan_algorithm",
+                 [&] { (void)why_not(static_cast<scan_algorithm>(99), apart, h200_like); });
 }
 
 TEST(scan_workspace, is_needed_by_several_blocks_only) {
@@ -54,10 +42,10 @@ TEST(scan_workspace, is_needed_by_several_blocks_only) {
     EXPECT_EQ(scan_workspace_bytes(problem_of(2049), h200_like, scan_algorithm::look_back), 4096 + 4 * 8);
     EXPECT_EQ(scan_workspace_bytes(problem_of(2049, 8), h200_like, scan_algorithm::look_back), 4096 + 4 * 16);
     EXPECT_EQ(scan_workspace_bytes(problem_of(2049), h200_like, scan_algorithm::reduce_then_scan), 4096 + 16);
-    EXPECT_EQ(invalid_argument_of([] { (void)scan_workspace_bytes(problem_of(-1), h200_like); }),
-              "scan_workspace_bytes: problem.size is -1, expected zero or more");
-    EXPECT_EQ(invalid_argument_of([] { (void)scan_depth(problem_of(1, 2), h200_like); }),
-              "scan_depth: problem.element_bytes is 2, expected 4 or 8");
+    expect_error("scan_workspace_bytes: problem.size is -1, expected zero or more",
+                 [] { (void)scan_workspace_bytes(problem_of(-1), h200_like); });
+    expect_error("scan_depth: problem.element_bytes is 2, expected 4 or 8",
+                 [] { (void)scan_depth(problem_of(1, 2), h200_like); });
 }
 
 /// A workspace and a bound of the error hold for all vectors of a size.
@@ -75,14 +63,13 @@ TEST(scan_workspace, and_depth_are_the_same_at_any_strides_and_alignment) {
                                   scan_depth(dense, h200_like, algorithm));
                     }
         }
-    EXPECT_EQ(invalid_argument_of([] {
-                  (void)scan_depth({{1}, {1, 1, 4, -4}}, h200_like);
-              }),
-              "scan_depth: problem.y.offset is -4, expected 0 to 255");
-    EXPECT_EQ(invalid_argument_of([] {
-                  (void)select(scan_problem{{1}, {2}}, h200_like);
-              }),
-              "select: problem is one of operands that disagree, expected one that a _problem_of() makes");
+    expect_error("scan_depth: problem.y.offset is -4, expected 0 to 255", [] {
+        (void)scan_depth({{1}, {1, 1, 4, -4}}, h200_like);
+    });
+    expect_error("select: problem is one of operands that disagree, expected one that a _problem_of() makes",
+                 [] {
+                     (void)select(scan_problem{{1}, {2}}, h200_like);
+                 });
 }
 
 /// One block of reduce_then_scan takes any size.
@@ -92,7 +79,7 @@ TEST(scan_select, needs_no_scratch_memory) {
         scan_problem without = with;
         without.has_scratch = false;
         EXPECT_EQ(why_not(select(without, h200_like), without, h200_like), "");
-        EXPECT_EQ(test::lack_in(why_not(scan_algorithm::look_back, without, h200_like)),
+        EXPECT_EQ(lack_in(why_not(scan_algorithm::look_back, without, h200_like)),
                   scan_workspace_bytes(with, h200_like) == 0 ? "" : "scan: look_back needs scratch memory");
         EXPECT_EQ(scan_workspace_bytes(without, h200_like), scan_workspace_bytes(with, h200_like));
         EXPECT_GE(scan_depth(without, h200_like), exponent);
@@ -130,4 +117,4 @@ TEST(scan_algorithms, have_names_of_their_own) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

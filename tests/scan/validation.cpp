@@ -1,22 +1,12 @@
 #include "tests/scan/scan_test.hpp"
-#include "tests/support/provoked.hpp"
-#include <heddle/host.hpp>
+#include "tests/support/headers.hpp"
 
-#include <algorithm>
-#include <span>
-#include <string>
-
-namespace heddle {
+namespace heddle::test {
 namespace {
 
-using test::address_of;
-using test::guarded;
-using test::guarded_workspace;
-using test::invalid_argument_of;
-
 template <class T>
-class scan_validation : public test::scan_test {};
-TYPED_TEST_SUITE(scan_validation, test::scan_types, test::type_names);
+class scan_validation : public scan_test {};
+TYPED_TEST_SUITE(scan_validation, scan_types, type_names);
 
 TYPED_TEST(scan_validation, asks_for_a_workspace_that_is_large_enough) {
     const std::int64_t size = 1 << 20;
@@ -26,12 +16,12 @@ TYPED_TEST(scan_validation, asks_for_a_workspace_that_is_large_enough) {
         guarded_workspace scratch(bytes);
         const std::span<std::byte> small =
             std::span<std::byte>(scratch).first(static_cast<std::size_t>(bytes - 1));
-        EXPECT_EQ(invalid_argument_of([&] {
-                      inclusive_scan<TypeParam>(x.vector(), y.vector(), *this->stream,
-                                                {.algorithm = algorithm, .workspace = small});
-                  }),
-                  "inclusive_scan: options.workspace is " + std::to_string(bytes - 1) +
-                      ", expected at least " + std::to_string(bytes) + " bytes");
+        expect_error("inclusive_scan: options.workspace is " + std::to_string(bytes - 1) +
+                         ", expected at least " + std::to_string(bytes) + " bytes",
+                     [&] {
+                         inclusive_scan<TypeParam>(x.vector(), y.vector(), *this->stream,
+                                                   {.algorithm = algorithm, .workspace = small});
+                     });
         EXPECT_TRUE(scratch.is_intact());
     }
     EXPECT_TRUE(y.untouched());
@@ -49,8 +39,6 @@ TEST(host_scan_arguments, are_checked) {
 }
 
 // All arguments below are checked before any device is used: these run everywhere.
-
-const cuda::stream_ref no_stream{cudaStream_t{}};
 
 class scan_arguments : public testing::Test {
   protected:
@@ -77,10 +65,9 @@ TEST_F(scan_arguments, are_vectors_of_one_size) {
     const auto* odd = reinterpret_cast<const std::int32_t*>(reinterpret_cast<std::uintptr_t>(x) + 2);
     EXPECT_EQ(message({odd, 4}, {y, 4}),
               "inclusive_scan: x.data is " + address_of(odd) + ", expected a multiple of 4 bytes");
-    EXPECT_EQ(invalid_argument_of([&] {
-                  exclusive_scan<std::int32_t>({x, 1}, {y, 2}, no_stream);
-              }),
-              "exclusive_scan: x.size is 1, expected 2 (y.size)");
+    expect_error("exclusive_scan: x.size is 1, expected 2 (y.size)", [&] {
+        exclusive_scan<std::int32_t>({x, 1}, {y, 2}, no_stream);
+    });
 }
 
 TEST_F(scan_arguments, y_is_x_or_apart_from_it) {
@@ -112,4 +99,4 @@ TEST_F(scan_arguments, of_nothing_need_no_device) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

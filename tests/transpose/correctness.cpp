@@ -1,27 +1,8 @@
-#include "tests/support/gpu.hpp"
-#include "tests/support/guarded.hpp"
-#include "tests/support/random.hpp"
-#include <heddle/buffer.hpp>
-#include <heddle/copy.hpp>
-#include <heddle/graph.hpp>
-#include <heddle/stream.hpp>
-#include <heddle/transpose.hpp>
-
-#include <gtest/gtest.h>
-
-#include <array>
-#include <cstdint>
-#include <cstring>
-#include <optional>
-#include <random>
-#include <utility>
-#include <vector>
+#include "tests/support/headers.hpp"
 
 // Cases that tests/fuzz does not draw.
-namespace heddle {
+namespace heddle::test {
 namespace {
-
-using test::guarded;
 
 std::vector<transpose_algorithm> every_algorithm() {
     std::vector<transpose_algorithm> all(transpose_algorithms().begin(), transpose_algorithms().end());
@@ -32,7 +13,7 @@ std::vector<transpose_algorithm> every_algorithm() {
 /// Any bits at all: NaNs with payloads, infinities and denormals among them.
 template <class T>
 std::vector<T> random_bits(std::int64_t size) {
-    static std::mt19937_64 generator(test::seed());
+    static std::mt19937_64 generator(seed());
     std::vector<T> elements(static_cast<std::size_t>(size));
     for (T& element : elements) {
         const std::uint64_t bits = generator();
@@ -61,7 +42,7 @@ testing::AssertionResult are_same_bits(const std::vector<T>& actual, const std::
     return testing::AssertionSuccess();
 }
 
-class transposition : public test::gpu_test {
+class transposition : public gpu_test {
   protected:
     void SetUp() override {
         gpu_test::SetUp();
@@ -179,4 +160,4 @@ TEST_F(large_transposition, takes_more_tiles_than_a_grid_is_high) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

@@ -1,12 +1,6 @@
-#include "tests/support/provoked.hpp"
-#include <heddle/device.hpp>
-#include <heddle/transpose.hpp>
+#include "tests/support/headers.hpp"
 
-#include <gtest/gtest.h>
-
-#include <cstdint>
-
-namespace heddle {
+namespace heddle::test {
 namespace {
 
 /// A problem of row-major matrices, whose source has elements `step` apart.
@@ -45,24 +39,22 @@ TEST(transpose_why_not, says_what_a_rung_needs) {
     EXPECT_EQ(why_not(transpose_algorithm::shared_memory, apart, h200), "");
     EXPECT_EQ(why_not(transpose_algorithm::automatic, apart, h200), "");
     EXPECT_EQ(why_not(transpose_algorithm::vectorized, problem_of(100, 9), h200), "");
-    EXPECT_EQ(
-        test::invalid_argument_of([&] { (void)why_not(static_cast<transpose_algorithm>(99), apart, h200); }),
-        "why_not: algorithm is 99, expected an enumerator of transpose_algorithm");
-    EXPECT_EQ(test::invalid_argument_of([&] {
-                  (void)select(transpose_problem{{3, 4}, {3, 4}}, h200);
-              }),
-              "select: problem is one of operands that disagree, expected one that a _problem_of() makes");
+    expect_error("why_not: algorithm is 99, expected an enumerator of transpose_algorithm",
+                 [&] { (void)why_not(static_cast<transpose_algorithm>(99), apart, h200); });
+    expect_error("select: problem is one of operands that disagree, expected one that a _problem_of() makes",
+                 [&] {
+                     (void)select(transpose_problem{{3, 4}, {3, 4}}, h200);
+                 });
 }
 
 TEST(transpose_problem_of, says_how_matrices_lie) {
     alignas(256) static std::uint16_t values[64];
     EXPECT_EQ(transpose_problem_of<std::uint16_t>({nullptr, 3, 4, 5}, {values + 8, 4, 3}),
               (transpose_problem{{3, 4, 5, 1, 2}, {4, 3, 3, 1, 2, 16}}));
-    EXPECT_EQ(test::invalid_argument_of([&] {
-                  (void)transpose_problem_of<float>({nullptr, 3, 4}, {nullptr, 3, 4});
-              }),
-              "transpose_problem_of: destination.rows is 3, expected 4 (source.cols)");
+    expect_error("transpose_problem_of: destination.rows is 3, expected 4 (source.cols)", [&] {
+        (void)transpose_problem_of<float>({nullptr, 3, 4}, {nullptr, 3, 4});
+    });
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

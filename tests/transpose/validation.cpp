@@ -1,22 +1,7 @@
-#include "tests/support/gpu.hpp"
-#include "tests/support/guarded.hpp"
-#include "tests/support/provoked.hpp"
-#include <heddle/host.hpp>
-#include <heddle/stream.hpp>
-#include <heddle/transpose.hpp>
+#include "tests/support/headers.hpp"
 
-#include <gtest/gtest.h>
-
-#include <cstdint>
-#include <string>
-
-namespace heddle {
+namespace heddle::test {
 namespace {
-
-using test::guarded;
-using test::invalid_argument_of;
-
-const cuda::stream_ref no_stream{cudaStream_t{}};
 
 class transpose_arguments : public testing::Test {
   protected:
@@ -29,7 +14,7 @@ class transpose_arguments : public testing::Test {
     /// The device's message, which must be the host's except for its name.
     std::string message(view from, view to) {
         const std::string text = invalid_argument_of([&] { transpose<float>(from, to, no_stream); });
-        EXPECT_EQ(invalid_argument_of([&] { host_transpose(from, to); }), "host::" + text);
+        expect_error("host::" + text, [&] { host_transpose(from, to); });
         EXPECT_TRUE(source.untouched() && destination.untouched());
         return text;
     }
@@ -56,7 +41,7 @@ TEST_F(transpose_arguments, pointers_are_neither_null_nor_misaligned) {
               "transpose: destination.data is null, expected a pointer to its elements");
     auto* const off = reinterpret_cast<float*>(reinterpret_cast<std::uintptr_t>(source.data()) + 2);
     EXPECT_EQ(message({off, 4, 6}, destination.matrix()),
-              "transpose: source.data is " + test::address_of(off) + ", expected a multiple of 4 bytes");
+              "transpose: source.data is " + address_of(off) + ", expected a multiple of 4 bytes");
 }
 
 TEST_F(transpose_arguments, strides_step_over_a_row) {
@@ -83,11 +68,10 @@ TEST_F(transpose_arguments, destination_lies_apart_from_source) {
 }
 
 TEST_F(transpose_arguments, the_algorithm_is_one_of_the_enumerators) {
-    EXPECT_EQ(invalid_argument_of([&] {
-                  transpose<float>(source.matrix(), destination.matrix(), no_stream,
-                                   {.algorithm = static_cast<transpose_algorithm>(99)});
-              }),
-              "transpose: options.algorithm is 99, expected an enumerator of transpose_algorithm");
+    expect_error("transpose: options.algorithm is 99, expected an enumerator of transpose_algorithm", [&] {
+        transpose<float>(source.matrix(), destination.matrix(), no_stream,
+                         {.algorithm = static_cast<transpose_algorithm>(99)});
+    });
 }
 
 TEST_F(transpose_arguments, empty_views_may_be_null) {
@@ -97,7 +81,7 @@ TEST_F(transpose_arguments, empty_views_may_be_null) {
     EXPECT_NO_THROW(heddle::host::transpose<float>(no_rows, no_cols));
 }
 
-class transpose_unsupported : public test::gpu_test {};
+class transpose_unsupported : public gpu_test {};
 
 TEST_F(transpose_unsupported, vectorized_refuses_gaps_on_one_side) {
     const stream s;
@@ -109,4 +93,4 @@ TEST_F(transpose_unsupported, vectorized_refuses_gaps_on_one_side) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test
