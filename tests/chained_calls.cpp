@@ -138,13 +138,8 @@ std::vector<std::string> families() {
 
 /// The operations of a family, each before every other and before itself.
 template <class T>
-class chained_calls : public gpu_test, public testing::WithParamInterface<std::string> {
+class chained_calls : public stream_fixture, public testing::WithParamInterface<std::string> {
   protected:
-    void SetUp() override {
-        gpu_test::SetUp();
-        if (!IsSkipped()) stream_.emplace();
-    }
-
     /// The first call's input is x and its output y. The second call has any two of the three buffers.
     struct chain {
         const char* name;
@@ -152,7 +147,7 @@ class chained_calls : public gpu_test, public testing::WithParamInterface<std::s
     };
 
     void check_all() {
-        const stream& s = *stream_;
+        const heddle::stream& s = *stream;
         for (auto& buffer : buffers_) buffer = device_buffer<T>(size<T>, s);
         for (auto& buffer : fresh_) buffer = random_buffer(-1, 1);
         weights_ = random_buffer(-0.05, 0.05);
@@ -176,7 +171,7 @@ class chained_calls : public gpu_test, public testing::WithParamInterface<std::s
 
   private:
     void check_before_all(const operation<T>& first, const context<T>& with) {
-        const stream& s = *stream_;
+        const heddle::stream& s = *stream;
         constexpr chain chains[] = {{"reads what the one before wrote", 1, 2},
                                     {"overwrites what the one before reads", 2, 0},
                                     {"overwrites what the one before wrote", 2, 1}};
@@ -206,17 +201,17 @@ class chained_calls : public gpu_test, public testing::WithParamInterface<std::s
     T* at(int buffer) { return buffers_[static_cast<std::size_t>(buffer)].data(); }
 
     device_buffer<T> random_buffer(double low, double high) {
-        device_buffer<T> buffer(size<T>, *stream_);
+        device_buffer<T> buffer(size<T>, *stream);
         const bool is_integral = std::is_integral_v<T>;
         copy_and_wait(random_elements<T>(size<T>, is_integral ? 0 : low, is_integral ? 255 : high), buffer,
-                      *stream_);
+                      *stream);
         return buffer;
     }
 
     bool is_supported(const operation<T>& operation, const context<T>& with) {
         try {
             operation.enqueue(with, fresh_[0].data(), at(1));
-            stream_->synchronize();
+            stream->synchronize();
             return true;
         } catch (const unsupported&) {
             return false;
@@ -227,14 +222,13 @@ class chained_calls : public gpu_test, public testing::WithParamInterface<std::s
     std::array<std::int64_t, 3> checksums() {
         for (std::size_t i = 0; i < buffers_.size(); ++i)
             dot<std::int32_t>({reinterpret_cast<const std::int32_t*>(buffers_[i].data()), words}, factors_,
-                              sums_.data() + i, *stream_);
+                              sums_.data() + i, *stream);
         std::array<std::int64_t, 3> sums{};
-        copy_and_wait(sums_, sums, *stream_);
+        copy_and_wait(sums_, sums, *stream);
         return sums;
     }
 
     static constexpr std::int64_t words = size<T> * static_cast<std::int64_t>(sizeof(T)) / 4;
-    std::optional<stream> stream_;
     std::array<device_buffer<T>, 3> buffers_, fresh_;
     device_buffer<T> weights_;
     device_buffer<std::int32_t> factors_;

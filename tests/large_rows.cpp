@@ -41,13 +41,8 @@ reduced_row row_of(const periodic<half>& elements, std::int64_t first, std::int6
     return row;
 }
 
-class large_rows : public gpu_test {
+class large_rows : public stream_fixture {
   protected:
-    void SetUp() override {
-        gpu_test::SetUp();
-        if (!IsSkipped()) stream_.emplace();
-    }
-
     /// Where there is too little memory, skips the test and gives null.
     half* allocate(std::int64_t size) {
         constexpr std::size_t for_results = std::size_t{2} << 30;
@@ -59,28 +54,28 @@ class large_rows : public gpu_test {
             skip();
             return nullptr;
         }
-        elements_ = device_buffer<half>(size, *stream_);
+        elements_ = device_buffer<half>(size, *stream);
         return elements_.data();
     }
 
     template <class T>
     std::vector<T> read(const T* first, std::int64_t count) {
         std::vector<T> elements(static_cast<std::size_t>(count));
-        copy_and_wait(vector_view<const T>{first, count}, elements, *stream_);
+        copy_and_wait(vector_view<const T>{first, count}, elements, *stream);
         return elements;
     }
 
     template <class T>
     void write(T* first, const std::vector<T>& elements) {
         const auto count = static_cast<std::int64_t>(elements.size());
-        copy_and_wait(elements, vector_view<T>{first, count}, *stream_);
+        copy_and_wait(elements, vector_view<T>{first, count}, *stream);
     }
 
     /// Checks every reduction of x's rows, or of its columns; `expected` are the results at `places`.
     void check_reductions(matrix_view<const half> x, bool of_columns, matrix_reduce_algorithm algorithm,
                           const std::vector<std::int64_t>& places, const std::vector<reduced_row>& expected) {
         SCOPED_TRACE(testing::Message() << (of_columns ? "columns, " : "rows, ") << to_string(algorithm));
-        const stream& s = *stream_;
+        const heddle::stream& s = *stream;
         const matrix_reduce_options options{.algorithm = algorithm};
         const std::int64_t depth = matrix_reduce_depth(of_columns ? column_problem(x) : row_problem(x),
                                                        traits_of(current_device()), algorithm);
@@ -124,8 +119,6 @@ class large_rows : public gpu_test {
         }
     }
 
-    std::optional<stream> stream_;
-
   private:
     device_buffer<half> elements_;
 };
@@ -151,11 +144,11 @@ TEST_F(large_rows, softmax_of_many) {
                              << to_string(algorithm) << ", " << cols << " columns, log " << is_log);
                 const matrix_view<half> x{data, many_rows, cols};
                 if (!takes(algorithm, x, x)) continue;
-                elements.fill({data, many_rows * cols}, *stream_);
+                elements.fill({data, many_rows * cols}, *stream);
                 if (is_log)
-                    log_softmax<half>(x, x, *stream_, {.algorithm = algorithm});
+                    log_softmax<half>(x, x, *stream, {.algorithm = algorithm});
                 else
-                    softmax<half>(x, x, *stream_, {.algorithm = algorithm});
+                    softmax<half>(x, x, *stream, {.algorithm = algorithm});
                 for (const std::int64_t row : places_of(cols)) {
                     std::vector<half> xs;
                     for (std::int64_t col = 0; col < cols; ++col) xs.push_back(elements[row * cols + col]);
@@ -172,16 +165,16 @@ TEST_F(large_rows, losses_of_many) {
     const periodic<half> elements(random_elements<half>(periodic<half>::period, -5, 5));
     half* const data = allocate(many_rows * 17);
     if (data == nullptr) return;
-    device_buffer<std::int32_t> labels(many_rows, *stream_);
-    device_buffer<float> losses(many_rows, *stream_);
-    fill_bytes(labels, std::byte{0}, *stream_);
+    device_buffer<std::int32_t> labels(many_rows, *stream);
+    device_buffer<float> losses(many_rows, *stream);
+    fill_bytes(labels, std::byte{0}, *stream);
     for (const loss_algorithm algorithm : loss_algorithms())
         for (const std::int64_t cols : widths_of(algorithm == loss_algorithm::vectorized)) {
             SCOPED_TRACE(testing::Message() << to_string(algorithm) << ", " << cols << " columns");
             const matrix_view<half> x{data, many_rows, cols};
-            elements.fill({data, many_rows * cols}, *stream_);
+            elements.fill({data, many_rows * cols}, *stream);
             cross_entropy<half>(x, vector_view<const std::int32_t>{labels.data(), many_rows}, losses, x,
-                                *stream_, {.algorithm = algorithm});
+                                *stream, {.algorithm = algorithm});
             for (const std::int64_t row : places_of(cols)) {
                 std::vector<half> xs;
                 for (std::int64_t col = 0; col < cols; ++col) xs.push_back(elements[row * cols + col]);
@@ -210,11 +203,11 @@ TEST_F(large_rows, norms_of_many) {
                 const norm_options options{.algorithm = algorithm};
                 const matrix_view<half> x{data, many_rows, cols};
                 if (!takes(algorithm, x, {}, {}, x)) continue;
-                elements.fill({data, many_rows * cols}, *stream_);
+                elements.fill({data, many_rows * cols}, *stream);
                 if (is_centred)
-                    layer_norm<half>(x, {}, {}, x, *stream_, options);
+                    layer_norm<half>(x, {}, {}, x, *stream, options);
                 else
-                    rms_norm<half>(x, {}, x, *stream_, options);
+                    rms_norm<half>(x, {}, x, *stream, options);
                 for (const std::int64_t row : places_of(cols)) {
                     std::vector<half> xs;
                     for (std::int64_t col = 0; col < cols; ++col) xs.push_back(elements[row * cols + col]);
@@ -231,7 +224,7 @@ TEST_F(large_rows, reductions_of_many) {
     const periodic<half> elements(random_elements<half>(periodic<half>::period));
     half* const data = allocate(many_rows * 17);
     if (data == nullptr) return;
-    elements.fill({data, many_rows * 17}, *stream_);
+    elements.fill({data, many_rows * 17}, *stream);
     for (const std::int64_t cols : {16, 17}) {
         SCOPED_TRACE(testing::Message() << cols << " columns");
         const matrix_view<const half> x{data, many_rows, cols};
@@ -248,7 +241,7 @@ TEST_F(large_rows, reductions_of_long_columns) {
     const periodic<half> elements(random_elements<half>(periodic<half>::period));
     half* const data = allocate(many_rows * 17);
     if (data == nullptr) return;
-    elements.fill({data, many_rows * 17}, *stream_);
+    elements.fill({data, many_rows * 17}, *stream);
     for (const std::int64_t cols : {16, 17}) {
         SCOPED_TRACE(testing::Message() << cols << " columns");
         const std::vector<std::int64_t> places = {0, 7, cols - 1};
@@ -265,7 +258,7 @@ TEST_F(large_rows, reductions_of_one_long) {
     const periodic<half> elements(period);
     half* const data = allocate(one_long_row);
     if (data == nullptr) return;
-    elements.fill({data, one_long_row}, *stream_);
+    elements.fill({data, one_long_row}, *stream);
     write(data + one_long_row - 1, {static_cast<half>(2.0f)});
     reduced_row expected = row_of(elements, 0, 1, one_long_row);
     const double last = to_double(elements[one_long_row - 1]), n = static_cast<double>(one_long_row);
@@ -289,12 +282,12 @@ TEST_F(large_rows, softmax_of_one_long) {
     constexpr softmax_algorithm vectorized = softmax_algorithm::vectorized;
     for (const bool is_log : {false, true}) {
         const matrix_view<half> x{data, 1, one_long_row};
-        elements.fill({data, one_long_row}, *stream_);
+        elements.fill({data, one_long_row}, *stream);
         write(data + one_long_row - 1, {static_cast<half>(0.0f)});
         if (is_log)
-            log_softmax<half>(x, x, *stream_, {.algorithm = vectorized});
+            log_softmax<half>(x, x, *stream, {.algorithm = vectorized});
         else
-            softmax<half>(x, x, *stream_, {.algorithm = vectorized});
+            softmax<half>(x, x, *stream, {.algorithm = vectorized});
         for (const std::int64_t i : {std::int64_t{0}, two_to_31 - 1, two_to_31, one_long_row - 1}) {
             const half element = i == one_long_row - 1 ? static_cast<half>(0.0f) : elements[i];
             const expected_softmax expected(element, 0, sum, one_long_row,
@@ -322,11 +315,11 @@ TEST_F(large_rows, norms_of_one_long) {
     const norm_options options{.algorithm = norm_algorithm::vectorized};
     for (const norm_operation operation : {norm_operation::layer_norm, norm_operation::rms_norm}) {
         const matrix_view<half> x{data, 1, one_long_row};
-        elements.fill({data, one_long_row}, *stream_);
+        elements.fill({data, one_long_row}, *stream);
         if (operation == norm_operation::layer_norm)
-            layer_norm<half>(x, {}, {}, x, *stream_, options);
+            layer_norm<half>(x, {}, {}, x, *stream, options);
         else
-            rms_norm<half>(x, {}, x, *stream_, options);
+            rms_norm<half>(x, {}, x, *stream, options);
         const row_moments moments = moments_of(operation, elements, one_long_row);
         for (const std::int64_t i : {std::int64_t{0}, two_to_31 - 1, two_to_31, one_long_row - 1}) {
             const expected_norm expected(operation, elements[i], moments, options.epsilon,
@@ -405,9 +398,9 @@ TEST_F(large_strides, of_softmax_and_norms) {
                     if (!takes(algorithm, x, x)) continue;
                     SCOPED_TRACE(to_string(algorithm));
                     const expected_softmax expected(elements, cols, softmax_steps_of(algorithm, cols));
-                    softmax<half>(x, x, *stream_, {.algorithm = algorithm});
+                    softmax<half>(x, x, *stream, {.algorithm = algorithm});
                     ASSERT_TRUE(are_within(results(), expected.softmax, expected.bounds));
-                    log_softmax<half>(x, x, *stream_, {.algorithm = algorithm});
+                    log_softmax<half>(x, x, *stream, {.algorithm = algorithm});
                     ASSERT_TRUE(are_within(results(), expected.log_softmax, expected.log_bounds));
                 }
                 for (const norm_algorithm algorithm : norm_algorithms()) {
@@ -418,11 +411,11 @@ TEST_F(large_strides, of_softmax_and_norms) {
                     const double depth = norm_depth(algorithm, cols);
                     const expected_norm layer(norm_operation::layer_norm, elements, none, none, cols,
                                               options.epsilon, depth);
-                    layer_norm<half>(x, {}, {}, x, *stream_, options);
+                    layer_norm<half>(x, {}, {}, x, *stream, options);
                     ASSERT_TRUE(are_within(results(), layer.values, layer.bounds));
                     const expected_norm rms(norm_operation::rms_norm, elements, none, none, cols,
                                             options.epsilon, depth);
-                    rms_norm<half>(x, {}, x, *stream_, options);
+                    rms_norm<half>(x, {}, x, *stream, options);
                     ASSERT_TRUE(are_within(results(), rms.values, rms.bounds));
                 }
             }
@@ -472,15 +465,15 @@ TEST_F(large_rows, variance_of_more_elements_than_float_counts) {
     constexpr std::int64_t rows = warps * more_than_float_counts;
     half* const data = allocate(2 * rows);
     if (data == nullptr) return;
-    elements.fill({data, 2 * rows}, *stream_);
+    elements.fill({data, 2 * rows}, *stream);
     const auto check = [&](bool of_columns, matrix_view<const half> x, matrix_reduce_algorithm algorithm,
                            const reduced_row& expected) {
-        device_buffer<float> y(of_columns ? x.cols : x.rows, *stream_);
+        device_buffer<float> y(of_columns ? x.cols : x.rows, *stream);
         const matrix_reduce_options options{.algorithm = algorithm};
         if (of_columns)
-            column_variance<half>(x, y, *stream_, options);
+            column_variance<half>(x, y, *stream, options);
         else
-            row_variance<half>(x, y, *stream_, options);
+            row_variance<half>(x, y, *stream, options);
         const std::int64_t depth = matrix_reduce_depth(of_columns ? column_problem(x) : row_problem(x),
                                                        traits_of(current_device()), algorithm);
         const auto n = static_cast<double>(expected.length);
@@ -498,26 +491,26 @@ TEST_F(large_rows, sums_of_more_elements_than_float_counts) {
     const periodic<half> elements(random_elements<half>(periodic<half>::period, 1, 2));
     half* const data = allocate(more_than_float_counts);
     if (data == nullptr) return;
-    elements.fill({data, more_than_float_counts}, *stream_);
+    elements.fill({data, more_than_float_counts}, *stream);
     const matrix_reduce_options naive{.algorithm = matrix_reduce_algorithm::naive};
     const matrix_view<half> x{data, 1, more_than_float_counts};
     const reduced_row row = row_of(elements, 0, 1, more_than_float_counts);
     const std::int64_t depth =
         matrix_reduce_depth(row_problem(x), traits_of(current_device()), naive.algorithm);
-    device_buffer<float> sum(1, *stream_), mean(1, *stream_);
-    row_sum<half>(x, sum, *stream_, naive);
-    row_mean<half>(x, mean, *stream_, naive);
+    device_buffer<float> sum(1, *stream), mean(1, *stream);
+    row_sum<half>(x, sum, *stream, naive);
+    row_mean<half>(x, mean, *stream, naive);
     EXPECT_TRUE(is_within(read<float>(sum.data(), 1)[0], row.sum, sum_bound(row, depth)));
     EXPECT_TRUE(is_within(read<float>(mean.data(), 1)[0], row.sum / static_cast<double>(row.length),
                           mean_bound(row, depth)));
 
     for (const norm_operation operation : {norm_operation::layer_norm, norm_operation::rms_norm}) {
         const norm_options options{.algorithm = norm_algorithm::naive};
-        elements.fill({data, more_than_float_counts}, *stream_);
+        elements.fill({data, more_than_float_counts}, *stream);
         if (operation == norm_operation::layer_norm)
-            layer_norm<half>(x, {}, {}, x, *stream_, options);
+            layer_norm<half>(x, {}, {}, x, *stream, options);
         else
-            rms_norm<half>(x, {}, x, *stream_, options);
+            rms_norm<half>(x, {}, x, *stream, options);
         const expected_norm expected(operation, elements[0],
                                      moments_of(operation, elements, more_than_float_counts), options.epsilon,
                                      norm_depth(options.algorithm, more_than_float_counts));
@@ -530,8 +523,8 @@ TEST_F(large_rows, softmax_of_more_elements_than_float_counts) {
     half* const data = allocate(more_than_float_counts);
     if (data == nullptr) return;
     const matrix_view<half> x{data, 1, more_than_float_counts};
-    fill_zero(vector_view<half>{data, more_than_float_counts}, *stream_);
-    log_softmax<half>(x, x, *stream_, {.algorithm = softmax_algorithm::naive});
+    fill_zero(vector_view<half>{data, more_than_float_counts}, *stream);
+    log_softmax<half>(x, x, *stream, {.algorithm = softmax_algorithm::naive});
     const expected_softmax expected(half{}, 0, static_cast<double>(more_than_float_counts),
                                     more_than_float_counts,
                                     softmax_steps_of(softmax_algorithm::naive, more_than_float_counts));

@@ -151,13 +151,8 @@ class turn {
 };
 
 template <class T>
-class conv_large_images : public gpu_test {
+class conv_large_images : public stream_fixture {
   protected:
-    void SetUp() override {
-        gpu_test::SetUp();
-        if (is_set_up()) stream.emplace();
-    }
-
     void TearDown() override {
         if (!stream) return;
         stream->synchronize();  // freed memory goes back: other tests of the process need it
@@ -206,8 +201,6 @@ class conv_large_images : public gpu_test {
             EXPECT_TRUE(is_poison(y.data + s.outputs_all()));
         });
     }
-
-    std::optional<heddle::stream> stream;
 
   private:
     static constexpr std::byte poison{0xff};  // the bytes of a NaN

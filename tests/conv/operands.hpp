@@ -1,8 +1,22 @@
 #pragma once
 
 #include "tests/bounds/products.hpp"
+#include "tests/support/guarded.hpp"
 #include "tests/support/guarded_tensor.hpp"
-#include "tests/support/headers.hpp"
+#include "tests/support/numeric.hpp"
+#include "tests/support/random.hpp"
+#include <heddle/conv.hpp>
+#include <heddle/types.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
 
 namespace heddle::test {
 

@@ -1,7 +1,11 @@
 #pragma once
 
 #include "tests/conv/operands.hpp"
-#include "tests/support/headers.hpp"
+#include "tests/support/random.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
 
 // Shapes and geometries that every implementation takes.
 namespace heddle::test {

@@ -1,7 +1,18 @@
 #pragma once
 
-#include "tests/support/headers.hpp"
 #include "tests/support/mapped_buffer.hpp"
+#include <heddle/buffer.hpp>
+#include <heddle/error.hpp>
+#include <heddle/stream.hpp>
+#include <heddle/tensor.hpp>
+
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <vector>
 
 namespace heddle::test {
 

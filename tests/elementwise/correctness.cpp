@@ -12,12 +12,6 @@
 namespace heddle::test {
 namespace {
 
-std::vector<elementwise_algorithm> every_algorithm() {
-    std::vector<elementwise_algorithm> all(elementwise_algorithms().begin(), elementwise_algorithms().end());
-    all.push_back(elementwise_algorithm::automatic);
-    return all;
-}
-
 template <class T>
 class elementwise : public gpu_test {};
 using element_types = testing::Types<double, float, half, bfloat16>;
@@ -38,7 +32,7 @@ TEST_F(elementwise_of_floats, works_between_parts_of_one_matrix) {
     const heddle::stream stream;
     const std::int64_t rows = 29, cols = 17, pitch = 3 * cols;
     for (const std::int64_t step : {1, 3})
-        for (const elementwise_algorithm algorithm : every_algorithm()) {
+        for (const elementwise_algorithm algorithm : with_automatic(elementwise_algorithms())) {
             SCOPED_TRACE(testing::Message() << to_string(algorithm) << ", step " << step);
             const std::int64_t apart = step == 1 ? cols : 1;
             guarded<float> m(rows, pitch, pitch);
@@ -63,7 +57,7 @@ TEST_F(elementwise_of_floats, works_between_parts_of_one_matrix) {
 TEST_F(elementwise_of_floats, replays_from_a_graph) {
     const heddle::stream stream;
     const std::int64_t size = 5003;
-    for (const elementwise_algorithm algorithm : every_algorithm()) {
+    for (const elementwise_algorithm algorithm : with_automatic(elementwise_algorithms())) {
         SCOPED_TRACE(to_string(algorithm));
         guarded<float> x(size), y(size), z(size);
         const auto graph = graph::capture(stream, [&] {
@@ -208,7 +202,7 @@ TEST_F(large_elementwise, takes_more_rows_than_a_grid_is_high) {
         const auto expected = sums(xs, xs);
         guarded<float> x(rows, cols, cols, 1);  // where nothing is aligned, a thread takes one element
         x.upload(xs);
-        for (const elementwise_algorithm algorithm : every_algorithm()) {
+        for (const elementwise_algorithm algorithm : with_automatic(elementwise_algorithms())) {
             SCOPED_TRACE(testing::Message() << rows << " x " << cols << ' ' << to_string(algorithm));
             guarded<float> z(rows, cols, cols + 2);
             add<float>(x.matrix(), x.matrix(), z.matrix(), stream, {.algorithm = algorithm});
@@ -245,7 +239,7 @@ TEST_F(large_elementwise, takes_more_than_2_to_31_elements) {
         copy_and_wait(vector_view<const half>{x.data() + i, 1}, element, stream);
         return static_cast<float>(element[0]);
     };
-    for (const elementwise_algorithm algorithm : every_algorithm()) {
+    for (const elementwise_algorithm algorithm : with_automatic(elementwise_algorithms())) {
         SCOPED_TRACE(to_string(algorithm));
         fill_bytes(x, std::byte{0x3c}, stream);
         const float before = at(0);

@@ -10,7 +10,7 @@ class gaussian_blur_of_large_images : public gaussian_blur_rung {
     void check_square(std::int64_t side, const window_radius& radius, const blur_sigma& sigma) {
         const std::int64_t size = side * side, canaries = 256;
         constexpr std::byte canary{0xa5};
-        const stream& s = *stream_;
+        const heddle::stream& s = *stream;
         const problem p{side, side, 1, radius, sigma, border::reflect};
         SCOPED_TRACE(text(p));
         const std::int64_t scratch = gaussian_blur_workspace_bytes(p.described<std::uint8_t>(),

@@ -149,7 +149,7 @@ TEST(host_filters, agree_with_opencv) {
     compare_all({});
 }
 TEST_F(image_filter, agrees_with_opencv) {
-    compare_all({&*stream_});
+    compare_all({&*stream});
 }
 
 }  // namespace

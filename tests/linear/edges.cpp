@@ -7,13 +7,8 @@ namespace {
 using algorithm = linear_gradient_algorithm;
 
 template <class T>
-class linear_edges : public gpu_test {
+class linear_edges : public stream_fixture {
   protected:
-    void SetUp() override {
-        gpu_test::SetUp();
-        if (!IsSkipped()) stream.emplace();
-    }
-
     template <class Element>
     static bool are_same(guarded<Element>& a, guarded<Element>& b) {
         const auto of_a = a.download(), of_b = b.download();
@@ -26,8 +21,6 @@ class linear_edges : public gpu_test {
                                                            {.activation_of_x = matmul_activation::relu});
         return why_not(each, problem, traits_of(current_device())).empty();
     }
-
-    std::optional<heddle::stream> stream;
 };
 TYPED_TEST_SUITE(linear_edges, row_types, type_names);
 

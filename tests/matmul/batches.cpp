@@ -64,7 +64,7 @@ TEST_P(batched_matmul_rung, takes_matrices_that_overlap_or_says_so) {
         const batch_view<const T> as{{a.data(), side, side, side}, count, 1}, bs{b.matrix(), count, 0};
         const batch_view<T> cs{{c.data(), side, side, side}, count, side * side};
         try {
-            batched_matmul<T>(as, bs, cs, *stream_, options());
+            batched_matmul<T>(as, bs, cs, *stream, options());
         } catch (const unsupported&) {
             EXPECT_TRUE(c.untouched());
             return;
@@ -98,8 +98,8 @@ TEST_F(batched_matmul_list, is_few_launches) {
                                  bool a_transposed) {  // captured, never run: all have one C
         std::vector<matmul_operands<half>> list(count, {a.matrix(), b.matrix(), c.matrix()});
         if (a_transposed) list.front().a = transposed(matrix_view<half>{a.data(), 64, 128});
-        detail::stream_capture session(*stream_);
-        batched_matmul<half>(list, *stream_);
+        detail::stream_capture session(*stream);
+        batched_matmul<half>(list, *stream);
         const auto graph = session.finish();
         std::size_t nodes = 0;
         check(cudaGraphGetNodes(graph.get(), nullptr, &nodes));
@@ -114,8 +114,8 @@ TEST_F(batched_matmul_list, is_checked_before_it_begins) {
     guarded<half> a(8, 8, 8), b(8, 8, 8), c(8, 8, 8);
     const std::vector<matmul_operands<half>> list = {{a.matrix(), b.matrix(), c.matrix()},
                                                      {a.matrix(), c.matrix(), c.matrix()}};
-    EXPECT_THROW(batched_matmul<half>(list, *stream_), invalid_argument);
-    stream_->synchronize();
+    EXPECT_THROW(batched_matmul<half>(list, *stream), invalid_argument);
+    stream->synchronize();
     EXPECT_TRUE(c.untouched());
 }
 
@@ -125,15 +125,15 @@ TEST_F(batched_matmul_list, is_of_products_that_the_rung_can_run_or_does_nothing
     const std::vector<matmul_operands<half>> list = {{a.matrix(), b.matrix(), c.matrix()},
                                                      {odd.matrix(), b.matrix(), d.matrix()}};
     const matmul_options options{.algorithm = matmul_algorithm::mma_sync, .kernel = "mma_sync 128x128"};
-    EXPECT_THROW(batched_matmul<half>(list, *stream_, options), unsupported);
-    stream_->synchronize();
+    EXPECT_THROW(batched_matmul<half>(list, *stream, options), unsupported);
+    stream->synchronize();
     EXPECT_TRUE(c.untouched());
     EXPECT_TRUE(d.untouched());
 
     a.upload(std::vector<half>(64, half(1.0f)));
     b.upload(std::vector<half>(64, half(1.0f)));
-    batched_matmul<half>(std::span(list).first(1), *stream_, options);
-    stream_->synchronize();
+    batched_matmul<half>(std::span(list).first(1), *stream, options);
+    stream->synchronize();
     EXPECT_FALSE(c.untouched());
 }
 

@@ -17,7 +17,7 @@ TEST_F(matmul_device, tf32x3_has_the_infinities_and_nans_of_fmas) {
     for (std::size_t i = 0; i < as.size(); i += 67) as[i] = specials[i % specials.size()];
     for (std::size_t i = 0; i < bs.size(); i += 203) bs[i] = specials[i % specials.size()];
     operands<float> p(s, as, bs);
-    p.multiply(*stream_, {.algorithm = matmul_algorithm::tf32x3});
+    p.multiply(*stream, {.algorithm = matmul_algorithm::tf32x3});
     const std::vector<float> actual = p.c.download();
     EXPECT_TRUE(p.c.canaries_alive());
     for (std::int64_t i = 0; i < s.m; ++i)
@@ -45,15 +45,15 @@ TEST_F(matmul_device, takes_more_elements_than_an_int_counts) {
         GTEST_SKIP() << "needs 13 GB free";
     float* a = nullptr;
     check(cudaMalloc(reinterpret_cast<void**>(&a), static_cast<std::size_t>(size) * sizeof(float)));
-    check(cudaMemsetAsync(a, 0, static_cast<std::size_t>(size) * sizeof(float), stream_->get()));
+    check(cudaMemsetAsync(a, 0, static_cast<std::size_t>(size) * sizeof(float), stream->get()));
     const std::vector<float> last = random_elements<float>(s.k);
     check(cudaMemcpyAsync(a + (s.m - 1) * s.k, last.data(), last.size() * sizeof(float), cudaMemcpyDefault,
-                          stream_->get()));
+                          stream->get()));
     const std::vector<float> b_elements = random_elements<float>(s.k * s.n);
     guarded<float> b(s.k, s.n, s.n), c(s.m, s.n, s.n);
     b.upload(b_elements);
-    matmul<float>(matrix_view<const float>{a, s.m, s.k}, b.matrix(), c.matrix(), *stream_);
-    stream_->synchronize();
+    matmul<float>(matrix_view<const float>{a, s.m, s.k}, b.matrix(), c.matrix(), *stream);
+    stream->synchronize();
     const std::vector<float> actual = c.download();
     check(cudaFree(a));
     const std::size_t before_last = actual.size() - static_cast<std::size_t>(s.n);

@@ -97,7 +97,7 @@ class matmul_function : public test::matmul_device, public testing::WithParamInt
         with.kernel = kernel;
         p.prepare_c(beta);
         const auto run = [&] {
-            matmul<Out, In>(p.a.matrix(), p.b.matrix(), p.c.matrix(), epilogue, function, *stream_, with);
+            matmul<Out, In>(p.a.matrix(), p.b.matrix(), p.c.matrix(), epilogue, function, *stream, with);
         };
         const bool lies_along_k = !lie.a.is_transposed || lie.b.is_transposed;
         const bool is_tf32 = with.algorithm == matmul_algorithm::tf32;
@@ -109,7 +109,7 @@ class matmul_function : public test::matmul_device, public testing::WithParamInt
             return;
         }
         run();
-        test::synchronize(*stream_, test::text(s));
+        test::synchronize(*stream, test::text(s));
 
         // The slope of the function is at most 1, and it adds two roundings.
         matmul_options bounded = with;
@@ -137,8 +137,8 @@ class matmul_function : public test::matmul_device, public testing::WithParamInt
         weights.upload(std::vector<float>(8 * 16, 2.0f));
         c.upload(std::vector<T>(8 * 16, T(-4.0f)));
         const weighted_leaky_relu function{0.25f, weights.data(), 16};
-        matmul<T>(a.matrix(), b.matrix(), c.matrix(), {}, function, *stream_, options(1, 1));
-        test::synchronize(*stream_, "no products");
+        matmul<T>(a.matrix(), b.matrix(), c.matrix(), {}, function, *stream, options(1, 1));
+        test::synchronize(*stream, "no products");
         for (const T each : c.download()) ASSERT_EQ(test::to_double(each), -2);
     }
 

@@ -2,8 +2,25 @@
 
 #include "tests/bounds/products.hpp"
 #include "tests/matmul/problems.hpp"
-#include "tests/support/headers.hpp"
+#include "tests/support/guarded.hpp"
+#include "tests/support/numeric.hpp"
+#include "tests/support/random.hpp"
 #include "tests/support/watchdog.hpp"
+#include <heddle/device.hpp>
+#include <heddle/matmul.hpp>
+#include <heddle/stream.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
 
 namespace heddle::test {
 

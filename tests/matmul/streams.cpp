@@ -27,11 +27,11 @@ void expect_the_same_bits(operands<Out, In> p, const stream& on, matmul_options 
 
 TEST_P(matmul_rung, gives_the_same_bits_every_time) {
     for (const shape& s : {shape{64, 64, 9001}, {70, 300, 1031}})
-        expect_the_same_bits(operands<float>(fitted(s)), *stream_, options());
+        expect_the_same_bits(operands<float>(fitted(s)), *stream, options());
 }
 TEST_P(matmul_16_bit, gives_the_same_bits_every_time) {
     for (const shape& s : {shape{64, 64, 20000}, {60, 4096, 2048}, {700, 1000, 4096}})
-        expect_the_same_bits(operands<float, half>(fitted(s), in_packets(s)), *stream_, options());
+        expect_the_same_bits(operands<float, half>(fitted(s), in_packets(s)), *stream, options());
 }
 
 /// Products that follow one another in a stream may overlap. Each must see the previous one's writes, in C and in the
@@ -60,11 +60,11 @@ void expect_a_chain(std::int64_t size, std::int64_t cols, const stream& on, cons
 
 TEST_P(matmul_rung, sees_what_the_product_before_wrote) {
     const shape s = fitted({264, 264, 264});
-    expect_a_chain<float>(GetParam() == matmul_algorithm::skinny ? s.m : s.k, s.m, *stream_, options());
+    expect_a_chain<float>(GetParam() == matmul_algorithm::skinny ? s.m : s.k, s.m, *stream, options());
 }
 TEST_P(matmul_16_bit, sees_what_the_product_before_wrote) {
     const std::int64_t size = GetParam() == matmul_algorithm::skinny ? 64 : 264;
-    expect_a_chain<bfloat16>(size, fitted({size, size, size}).m, *stream_, options());
+    expect_a_chain<bfloat16>(size, fitted({size, size, size}).m, *stream, options());
 }
 
 template <class T>
@@ -83,10 +83,10 @@ void expect_the_product_of_a_graph(const shape& s, const stream& on, const matmu
 
 TEST_P(matmul_rung, replays_from_a_graph) {
     for (const shape& s : {shape{65, 66, 67}, {64, 64, 9001}, {300, 333, 4100}})
-        expect_the_product_of_a_graph<float>(fitted(s), *stream_, options());
+        expect_the_product_of_a_graph<float>(fitted(s), *stream, options());
 }
 TEST_P(matmul_16_bit, replays_from_a_graph) {
-    expect_the_product_of_a_graph<half>(fitted({56, 136, 200}), *stream_, options());
+    expect_the_product_of_a_graph<half>(fitted({56, 136, 200}), *stream, options());
 }
 
 }  // namespace

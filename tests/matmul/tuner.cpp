@@ -178,7 +178,7 @@ TEST_F(matmul_tuner_on_device, chooses_something_that_is_right_and_remembers_it)
     const choices_file file;
     operands<half> p({200, 264, 136});
     const auto choose = [&](matmul_tuner& tuner, const matmul_options& options) {
-        return tuner.choose<half>(p.a.matrix(), p.b.matrix(), p.c.matrix(), *stream_, options);
+        return tuner.choose<half>(p.a.matrix(), p.b.matrix(), p.c.matrix(), *stream, options);
     };
     matmul_tuner tuner(file.path());
     const matmul_options options{.workspace = *workspace_};
@@ -186,7 +186,7 @@ TEST_F(matmul_tuner_on_device, chooses_something_that_is_right_and_remembers_it)
     EXPECT_EQ(chosen.algorithm, matmul_algorithm::automatic);
     EXPECT_EQ(std::ranges::count(matmul_kernels(element_type::f16), chosen.kernel), 1) << chosen.kernel;
     EXPECT_EQ(tuner.size(), 1u);
-    p.multiply(*stream_, chosen);
+    p.multiply(*stream, chosen);
     expect_close(p, chosen);
     p.expect_intact();
 
@@ -197,7 +197,7 @@ TEST_F(matmul_tuner_on_device, chooses_something_that_is_right_and_remembers_it)
     const matmul_options remembered = choose(again, options);
     EXPECT_EQ(remembered.algorithm, chosen.algorithm);
     EXPECT_EQ(remembered.kernel, chosen.kernel);
-    stream_->synchronize();
+    stream->synchronize();
     EXPECT_TRUE(p.c.untouched());
 }
 
@@ -205,7 +205,7 @@ TEST_F(matmul_tuner_on_device, times_anew_what_a_file_gives_to_a_kernel_of_anoth
     const choices_file file;
     operands<half> p({200, 264, 136});
     const auto choose = [&](matmul_tuner& tuner) {
-        return tuner.choose<half>(p.a.matrix(), p.b.matrix(), p.c.matrix(), *stream_);
+        return tuner.choose<half>(p.a.matrix(), p.b.matrix(), p.c.matrix(), *stream);
     };
     matmul_tuner tuner(file.path());
     choose(tuner);
@@ -226,12 +226,12 @@ TEST_F(matmul_tuner_on_device, serves_several_threads) {
     std::vector<std::thread> all;
     for (int t = 0; t < threads; ++t)
         all.emplace_back([&tuner, t] {
-            const stream stream;
+            const heddle::stream own;
             for (int p = 0; p < products; ++p) {
                 const std::int64_t size = 64 + 8 * (products * t + p);
                 guarded<half> a(size, size, size), b(size, size, size), c(size, size, size);
-                const auto once = tuner.choose<half>(a.matrix(), b.matrix(), c.matrix(), stream);
-                const auto again = tuner.choose<half>(a.matrix(), b.matrix(), c.matrix(), stream);
+                const auto once = tuner.choose<half>(a.matrix(), b.matrix(), c.matrix(), own);
+                const auto again = tuner.choose<half>(a.matrix(), b.matrix(), c.matrix(), own);
                 EXPECT_EQ(once.algorithm, again.algorithm);
                 EXPECT_EQ(once.kernel, again.kernel);
             }

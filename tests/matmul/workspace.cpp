@@ -21,13 +21,13 @@ TEST_P(matmul_rung_with_a_workspace, leaves_it_to_the_product_after_it) {
         SCOPED_TRACE(text(s));
         std::deque<operands<float>> all;  // a deque does not move them
         for (int i = 0; i < 4; ++i) all.emplace_back(s);
-        if (all[0].workspace_bytes(*stream_, options()) == 0) continue;
+        if (all[0].workspace_bytes(*stream, options()) == 0) continue;
         takes_one = true;
-        for (auto& p : all) p.enqueue(*stream_, options());
-        stream_->synchronize();
+        for (auto& p : all) p.enqueue(*stream, options());
+        stream->synchronize();
         for (auto& p : all) {
             const std::vector<float> overlapped = p.c.download();
-            p.multiply(*stream_, options());
+            p.multiply(*stream, options());
             expect_same(overlapped, p.c.download());
         }
     }
@@ -57,11 +57,11 @@ void expect_the_bits_of_the_pool_at_16_bytes(const shape& s, const stream& on, c
 }
 TEST_P(matmul_rung, takes_a_workspace_at_any_16_bytes) {
     for (const shape& s : {shape{64, 60, 4099}, {290, 129, 1901}})
-        expect_the_bits_of_the_pool_at_16_bytes<float>(fitted(s), *stream_, options());
+        expect_the_bits_of_the_pool_at_16_bytes<float>(fitted(s), *stream, options());
 }
 TEST_P(matmul_16_bit, takes_a_workspace_at_any_16_bytes) {
     for (const shape& s : {shape{64, 60, 4099}, {290, 129, 1901}})
-        expect_the_bits_of_the_pool_at_16_bytes<half>(fitted(s), *stream_, options());
+        expect_the_bits_of_the_pool_at_16_bytes<half>(fitted(s), *stream, options());
 }
 
 }  // namespace

@@ -4,28 +4,13 @@
 namespace heddle::test {
 namespace {
 
-std::vector<matrix_reduce_algorithm> every_algorithm() {
-    std::vector<matrix_reduce_algorithm> all(matrix_reduce_algorithms().begin(),
-                                             matrix_reduce_algorithms().end());
-    all.push_back(matrix_reduce_algorithm::automatic);
-    return all;
-}
-
 template <class T>
 T number(double value) {
     return static_cast<T>(static_cast<float>(value));
 }
 
 template <class T>
-class matrix_reduce : public gpu_test {
-  protected:
-    void SetUp() override {
-        gpu_test::SetUp();
-        if (!IsSkipped()) stream.emplace();
-    }
-
-    std::optional<heddle::stream> stream;
-};
+class matrix_reduce : public stream_fixture {};
 TYPED_TEST_SUITE(matrix_reduce, row_types, type_names);
 
 TYPED_TEST(matrix_reduce, gives_the_same_bits_every_time_and_in_a_graph) {
@@ -95,7 +80,7 @@ TYPED_TEST(matrix_reduce, finds_the_first_of_equals) {
             places.push_back(expected.argmax);
             maxima.push_back(number<TypeParam>(expected.largest));
         }
-        for (const matrix_reduce_algorithm algorithm : every_algorithm()) {
+        for (const matrix_reduce_algorithm algorithm : with_automatic(matrix_reduce_algorithms())) {
             SCOPED_TRACE(to_string(algorithm));
             guarded<std::int64_t> y(std::ssize(places));
             guarded<TypeParam> largest(std::ssize(places));

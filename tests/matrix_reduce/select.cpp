@@ -3,13 +3,6 @@
 namespace heddle::test {
 namespace {
 
-std::vector<matrix_reduce_algorithm> every_algorithm() {
-    std::vector<matrix_reduce_algorithm> all(matrix_reduce_algorithms().begin(),
-                                             matrix_reduce_algorithms().end());
-    all.push_back(matrix_reduce_algorithm::automatic);
-    return all;
-}
-
 const device_traits h200_like{.compute_capability_major = 9, .sm_count = 132};
 
 TEST(matrix_reduce_select, wants_neighbours) {
@@ -60,7 +53,7 @@ TEST(matrix_reduce_workspace, is_bounded) {
 
 /// A workspace and a bound of the error hold for a matrix wherever it begins.
 TEST(matrix_reduce_workspace, and_depth_are_the_same_at_any_alignment) {
-    for (const matrix_reduce_algorithm algorithm : every_algorithm())
+    for (const matrix_reduce_algorithm algorithm : with_automatic(matrix_reduce_algorithms()))
         for (const std::int64_t rows : {1, 70, 3000, 70000})
             for (const std::int64_t cols : {1, 8, 100, 1000, 100000}) {
                 const matrix_view<const half> x{nullptr, rows, cols};
@@ -77,7 +70,7 @@ TEST(matrix_reduce_workspace, and_depth_are_the_same_at_any_alignment) {
 
 /// Then no blocks share rows.
 TEST(matrix_reduce_select, needs_no_scratch_memory) {
-    for (const auto algorithm : every_algorithm())
+    for (const auto algorithm : with_automatic(matrix_reduce_algorithms()))
         for (int exponent = 0; exponent <= 40; ++exponent)
             for (const bool is_across : {false, true}) {
                 const std::int64_t n = std::int64_t{1} << exponent;
@@ -92,7 +85,7 @@ TEST(matrix_reduce_select, needs_no_scratch_memory) {
 
 /// No tree of additions of n elements is flatter than log2(n).
 TEST(matrix_reduce_depth, is_no_less_than_a_perfect_tree_has) {
-    for (const matrix_reduce_algorithm algorithm : every_algorithm())
+    for (const matrix_reduce_algorithm algorithm : with_automatic(matrix_reduce_algorithms()))
         for (const std::int64_t element_bytes : {2, 4})
             for (int rows = 0; rows <= 20; rows += 5)
                 for (int cols = 0; cols <= 30; ++cols) {

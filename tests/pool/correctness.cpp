@@ -5,28 +5,15 @@
 namespace heddle::test {
 namespace {
 
-/// Calls check(options) for each rung, for `automatic` and for each kernel, until one fails.
 template <class Check>
-void for_every_pool_plan(pool_options options, Check check) {
-    std::vector<pool_algorithm> rungs(pool_algorithms().begin(), pool_algorithms().end());
-    rungs.push_back(pool_algorithm::automatic);
-    for (const pool_algorithm rung : rungs)
-        for (const std::string_view kernel : kernels_to_ask(rung, pool_kernels(rung))) {
-            options.algorithm = rung;
-            options.kernel = kernel;
-            SCOPED_TRACE(text_of(rung, kernel));
-            ASSERT_NO_FATAL_FAILURE(check(options));
-        }
+void for_every_pool_plan(const pool_options& options, Check check) {
+    for_every_plan(
+        pool_algorithms(), [](auto rung) { return pool_kernels(rung); }, options, check);
 }
 
 template <class T>
-class pool_correctness : public gpu_test {
+class pool_correctness : public stream_fixture {
   protected:
-    void SetUp() override {
-        gpu_test::SetUp();
-        if (is_set_up()) stream.emplace();
-    }
-
     /// Also checks that nothing around the output is written.
     static void expect_same_bits(const std::vector<T>& first, guarded_tensor<T>& output) {
         const auto [again, canaries_alive] = output.inspect();
@@ -34,8 +21,6 @@ class pool_correctness : public gpu_test {
         EXPECT_EQ(std::memcmp(first.data(), again.data(), first.size() * sizeof(T)), 0);
         EXPECT_TRUE(canaries_alive);
     }
-
-    std::optional<heddle::stream> stream;
 };
 using types = testing::Types<float, half, bfloat16>;
 TYPED_TEST_SUITE(pool_correctness, types, type_names);

@@ -12,7 +12,7 @@ TYPED_TEST(reduce_edges, of_nothing_is_the_identity) {
     constexpr bool integer = is_integer<TypeParam>;
     using limits = std::numeric_limits<TypeParam>;
     const vector_view<const TypeParam> nothing{};
-    for (const reduce_algorithm algorithm : every_algorithm()) {
+    for (const reduce_algorithm algorithm : with_automatic(reduce_algorithms())) {
         SCOPED_TRACE(to_string(algorithm));
         const reduce_options options{.algorithm = algorithm};
         EXPECT_EQ(this->sum_of(nothing, options), 0);
@@ -24,7 +24,7 @@ TYPED_TEST(reduce_edges, of_nothing_is_the_identity) {
             EXPECT_EQ(to_double(this->max_of(nothing, options)), -HUGE_VAL);
         }
     }
-    for (const reduce_algorithm algorithm : algorithms_of(reduce_operation::mean)) {
+    for (const reduce_algorithm algorithm : with_automatic(reduce_algorithms(reduce_operation::mean))) {
         SCOPED_TRACE(to_string(algorithm));
         const reduce_options options{.algorithm = algorithm};
         EXPECT_TRUE(std::isnan(this->mean_of(nothing, options)));
@@ -48,7 +48,7 @@ TYPED_TEST(reduce_floating, takes_negative_zeros_and_denormals) {
     guarded<TypeParam> x(10007);
     const vector_view<const TypeParam> view = x.vector();
     const double denormal = smallest<TypeParam>();
-    for (const reduce_algorithm algorithm : every_algorithm()) {
+    for (const reduce_algorithm algorithm : with_automatic(reduce_algorithms())) {
         SCOPED_TRACE(to_string(algorithm));
         const reduce_options options{.algorithm = algorithm};
         x.upload(std::vector<TypeParam>(10007, zero));
@@ -68,7 +68,7 @@ TYPED_TEST(reduce_floating, takes_zeros_of_both_signs_as_equal) {
     xs[0] = xs[500] = TypeParam(0.0f);
     guarded<TypeParam> x(1000);
     x.upload(xs);
-    for (const reduce_algorithm algorithm : algorithms_of(reduce_operation::argmax)) {
+    for (const reduce_algorithm algorithm : with_automatic(reduce_algorithms(reduce_operation::argmax))) {
         EXPECT_EQ(this->argmin_of(x.vector(), {.algorithm = algorithm}), 0);
         EXPECT_EQ(this->argmax_of(x.vector(), {.algorithm = algorithm}), 0);
         EXPECT_EQ(this->count_nonzero_of(x.vector(), {.algorithm = algorithm}), 0);
@@ -79,7 +79,7 @@ TYPED_TEST(reduce_floating, norm2_neither_overflows_nor_underflows) {
     for (const auto& xs : extreme_vectors<TypeParam>()) {
         guarded<TypeParam> x(std::ssize(xs));
         x.upload(xs);
-        for (const reduce_algorithm algorithm : algorithms_of(reduce_operation::norm2))
+        for (const reduce_algorithm algorithm : with_automatic(reduce_algorithms(reduce_operation::norm2)))
             ASSERT_EQ(to_double(this->norm2_of(x.vector(), {.algorithm = algorithm})), norm_of_extreme(xs))
                 << xs.size() << " elements, " << to_string(algorithm);
     }
@@ -97,7 +97,7 @@ TEST_F(reduce_norm2_levels, are_merged) {
                 xs[77 + distance] = largest;
                 guarded<double> x(std::ssize(xs));
                 x.upload(xs);
-                for (const auto algorithm : algorithms_of(reduce_operation::norm2)) {
+                for (const auto algorithm : with_automatic(reduce_algorithms(reduce_operation::norm2))) {
                     guarded<double> result(1);
                     norm2<double>(x.vector(), result.data(), *stream, {.algorithm = algorithm});
                     const double expected = std::hypot(1.0, ratio) * largest;

@@ -98,7 +98,7 @@ TEST_F(large_reduce, keeps_its_bound_at_2_to_30_elements) {
     const long double all_squares = squares(period) * (size / period) + squares(size % period);
 
     const vector_view<const float> view = x;
-    for (const reduce_algorithm algorithm : every_algorithm()) {
+    for (const reduce_algorithm algorithm : with_automatic(reduce_algorithms())) {
         SCOPED_TRACE(to_string(algorithm));
         EXPECT_TRUE(expected.is_sum(sum_of(view, {.algorithm = algorithm}), depth(view, algorithm)));
     }
@@ -137,7 +137,7 @@ TEST_F(large_reduce, takes_more_than_2_to_31_elements) {
     expected.sum += static_cast<long double>(size - 2) * to_double(most);
     expected.magnitude += static_cast<long double>(size - 2) * to_double(most);
     const vector_view<const half> view = x;
-    for (const reduce_algorithm algorithm : every_algorithm()) {
+    for (const reduce_algorithm algorithm : with_automatic(reduce_algorithms())) {
         SCOPED_TRACE(to_string(algorithm));
         const reduce_options options{.algorithm = algorithm};
         EXPECT_TRUE(expected.is_sum(sum_of(view, options), depth(view, algorithm)));

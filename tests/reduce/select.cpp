@@ -3,12 +3,6 @@
 namespace heddle::test {
 namespace {
 
-std::vector<reduce_algorithm> every_algorithm() {
-    std::vector<reduce_algorithm> all(reduce_algorithms().begin(), reduce_algorithms().end());
-    all.push_back(reduce_algorithm::automatic);
-    return all;
-}
-
 const device_traits h200_like{.sm_count = 132};
 const device_traits with_clusters{.compute_capability_major = 9, .sm_count = 132};
 
@@ -23,7 +17,7 @@ TEST(reduce_why_not, says_what_a_rung_needs) {
     EXPECT_EQ(why_not(reduce_algorithm::vectorized, strided, h200_like),
               "reduce: vectorized needs x.stride 1; given: size 1000, stride 3, element_bytes 4, compute "
               "capability 0.0");
-    for (const reduce_algorithm algorithm : every_algorithm()) {
+    for (const reduce_algorithm algorithm : with_automatic(reduce_algorithms())) {
         EXPECT_EQ(why_not(algorithm, dense, h200_like), "") << to_string(algorithm);
         if (algorithm == reduce_algorithm::vectorized) continue;
         EXPECT_EQ(why_not(algorithm, strided, h200_like), "") << to_string(algorithm);
@@ -78,7 +72,7 @@ TEST(reduce_select, needs_no_scratch_memory) {
 }
 
 TEST(reduce_workspace, is_needed_by_several_blocks_only) {
-    for (const reduce_algorithm algorithm : every_algorithm()) {
+    for (const reduce_algorithm algorithm : with_automatic(reduce_algorithms())) {
         SCOPED_TRACE(to_string(algorithm));
         for (const std::int64_t size : {0, 1, 256})
             EXPECT_EQ(reduce_workspace_bytes({{size}}, h200_like, algorithm), 0);
@@ -113,7 +107,7 @@ TEST(reduce_workspace, of_a_bounded_grid_is_bounded) {
 
 /// A workspace and a bound of the error hold for a dot product wherever its vectors begin.
 TEST(reduce_workspace, and_depth_are_the_same_at_any_alignment) {
-    for (const reduce_algorithm algorithm : every_algorithm())
+    for (const reduce_algorithm algorithm : with_automatic(reduce_algorithms()))
         for (const std::int64_t stride : {1, 3})
             for (int exponent = 0; exponent <= 40; ++exponent) {
                 const vector_layout x{std::int64_t{1} << exponent, stride};
@@ -146,7 +140,7 @@ TEST(reduce_problem, is_checked) {
 
 /// No tree of additions of n elements is flatter than log2(n); n - 1 is one addition after another.
 TEST(reduce_depth, lies_between_a_perfect_tree_and_a_chain) {
-    for (const reduce_algorithm algorithm : every_algorithm())
+    for (const reduce_algorithm algorithm : with_automatic(reduce_algorithms()))
         for (const std::int64_t element_bytes : {2, 4, 8})
             for (const std::int64_t stride : {1, 3})
                 for (int exponent = 0; exponent <= 40; ++exponent) {

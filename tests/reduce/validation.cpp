@@ -12,7 +12,7 @@ TYPED_TEST(reduce_validation, asks_for_a_workspace_that_is_large_enough) {
     const std::int64_t size = 1 << 20;
     guarded<TypeParam> x(size);
     guarded<sum_type<TypeParam>> result(1);
-    for (const reduce_algorithm algorithm : every_algorithm()) {
+    for (const reduce_algorithm algorithm : with_automatic(reduce_algorithms())) {
         const auto bytes = this->workspace_bytes(x.vector(), algorithm);
         guarded_workspace scratch(bytes);
         const std::span<std::byte> small =
@@ -38,7 +38,7 @@ TYPED_TEST(reduce_validation, takes_an_empty_workspace_from_anywhere) {
     const std::span<std::byte> nothing{reinterpret_cast<std::byte*>(odd.data()) + 1, 0};
     const vector_view<const TypeParam> view = x.vector();
     const reduce_reference<TypeParam> expected(xs);
-    for (const reduce_algorithm algorithm : every_algorithm()) {
+    for (const reduce_algorithm algorithm : with_automatic(reduce_algorithms())) {
         SCOPED_TRACE(to_string(algorithm));
         const auto total = this->sum_of(view, {.algorithm = algorithm, .workspace = nothing});
         EXPECT_TRUE(expected.is_sum(total, this->depth(view, algorithm)));

@@ -12,7 +12,7 @@ TYPED_TEST(scan, gives_the_same_bits_every_time) {
     const std::int64_t size = 3000017;
     guarded<TypeParam> x(size);
     x.upload(elements<TypeParam>(size));
-    for (const scan_algorithm algorithm : every_algorithm()) {
+    for (const scan_algorithm algorithm : with_automatic(scan_algorithms())) {
         SCOPED_TRACE(to_string(algorithm));
         workspace scratch(this->template workspace_bytes<TypeParam>(size, algorithm), *this->stream);
         const scan_options options{.algorithm = algorithm, .workspace = scratch};
@@ -28,7 +28,7 @@ TYPED_TEST(scan, gives_the_same_bits_in_a_graph) {
     guarded<TypeParam> x(size), y(size), z(size);
     x.upload(elements<TypeParam>(size));
     const vector_view<const TypeParam> view = x.vector();
-    for (const scan_algorithm algorithm : every_algorithm()) {
+    for (const scan_algorithm algorithm : with_automatic(scan_algorithms())) {
         SCOPED_TRACE(to_string(algorithm));
         const auto expected = this->scan_of(scan_kind::inclusive, view, {.algorithm = algorithm});
         guarded_workspace scratch(this->template workspace_bytes<TypeParam>(size, algorithm));
@@ -57,12 +57,12 @@ TYPED_TEST(scan, shares_one_workspace_with_other_operations) {
     x.upload(xs);
     const device_traits& device = traits_of(current_device());
     std::int64_t bytes = reduce_workspace_bytes({.x = {some_sizes.back(), 1, sizeof(TypeParam)}}, device);
-    for (const scan_algorithm algorithm : every_algorithm())
+    for (const scan_algorithm algorithm : with_automatic(scan_algorithms()))
         bytes = std::max(bytes, this->template workspace_bytes<TypeParam>(some_sizes.back(), algorithm));
     guarded_workspace scratch(bytes);
     for (int round = 0; round < 2; ++round)
         for (const std::int64_t size : some_sizes)
-            for (const scan_algorithm algorithm : every_algorithm()) {
+            for (const scan_algorithm algorithm : with_automatic(scan_algorithms())) {
                 SCOPED_TRACE(testing::Message() << size << ' ' << to_string(algorithm));
                 const vector_view<const TypeParam> view{x.data(), size};
                 sum<TypeParam>(x.vector(), sum_of_x.data(), *this->stream, {.workspace = scratch});
@@ -109,7 +109,7 @@ TYPED_TEST(scan_floating, keeps_denormals_and_gives_positive_zeros) {
     const std::int64_t size = 10007;
     const TypeParam denormal = std::numeric_limits<TypeParam>::denorm_min();
     guarded<TypeParam> x(size);
-    for (const scan_algorithm algorithm : every_algorithm()) {
+    for (const scan_algorithm algorithm : with_automatic(scan_algorithms())) {
         SCOPED_TRACE(to_string(algorithm));
         const vector_view<const TypeParam> view = x.vector();
         // Multiples of one denormal are added without rounding.

@@ -3,12 +3,6 @@
 namespace heddle::test {
 namespace {
 
-std::vector<scan_algorithm> every_algorithm() {
-    std::vector<scan_algorithm> all(scan_algorithms().begin(), scan_algorithms().end());
-    all.push_back(scan_algorithm::automatic);
-    return all;
-}
-
 const device_traits h200_like{.sm_count = 132};
 
 /// A problem whose vectors have one layout.
@@ -26,14 +20,14 @@ TEST(scan_select, is_one_launch) {
 
 TEST(scan_why_not, is_empty_of_every_rung) {
     const scan_problem apart{{1000}, {1000, 3}};
-    for (const scan_algorithm algorithm : every_algorithm())
+    for (const scan_algorithm algorithm : with_automatic(scan_algorithms()))
         EXPECT_EQ(why_not(algorithm, apart, h200_like), "") << to_string(algorithm);
     expect_error("why_not: algorithm is 99, expected an enumerator of scan_algorithm",
                  [&] { (void)why_not(static_cast<scan_algorithm>(99), apart, h200_like); });
 }
 
 TEST(scan_workspace, is_needed_by_several_blocks_only) {
-    for (const scan_algorithm algorithm : every_algorithm())
+    for (const scan_algorithm algorithm : with_automatic(scan_algorithms()))
         for (const std::int64_t element_bytes : {4, 8})
             for (const std::int64_t size : {0, 1, 2040})
                 EXPECT_EQ(scan_workspace_bytes(problem_of(size, element_bytes), h200_like, algorithm), 0);
@@ -50,7 +44,7 @@ TEST(scan_workspace, is_needed_by_several_blocks_only) {
 
 /// A workspace and a bound of the error hold for all vectors of a size.
 TEST(scan_workspace, and_depth_are_the_same_at_any_strides_and_alignment) {
-    for (const scan_algorithm algorithm : every_algorithm())
+    for (const scan_algorithm algorithm : with_automatic(scan_algorithms()))
         for (const std::int64_t size : {1, 2047, 2049, 8191, 8193, 300007}) {
             const scan_problem dense = problem_of(size);
             for (const std::int64_t offset : {0, 4, 8, 12})
@@ -94,7 +88,7 @@ TEST(scan_why_not, says_what_a_rung_needs_and_what_was_given) {
 
 /// No order of additions of n elements is flatter than log2(n).
 TEST(scan_depth, lies_between_a_perfect_tree_and_a_chain) {
-    for (const scan_algorithm algorithm : every_algorithm())
+    for (const scan_algorithm algorithm : with_automatic(scan_algorithms()))
         for (const std::int64_t element_bytes : {4, 8})
             for (int exponent = 0; exponent <= 40; ++exponent) {
                 const std::int64_t size = std::int64_t{1} << exponent;

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <optional>
 #include <string>
 
 namespace heddle::test {
@@ -46,6 +47,17 @@ class gpu_test : public testing::Test {
 
     /// For the SetUp() of a derived fixture: whether that of the base class succeeded.
     static bool is_set_up() { return !IsSkipped() && !HasFatalFailure(); }
+};
+
+/// The same, with a stream.
+class stream_fixture : public gpu_test {
+  protected:
+    void SetUp() override {
+        gpu_test::SetUp();
+        if (is_set_up()) stream.emplace();
+    }
+
+    std::optional<heddle::stream> stream;
 };
 
 }  // namespace heddle::test

@@ -4,12 +4,6 @@
 namespace heddle::test {
 namespace {
 
-std::vector<transpose_algorithm> every_algorithm() {
-    std::vector<transpose_algorithm> all(transpose_algorithms().begin(), transpose_algorithms().end());
-    all.push_back(transpose_algorithm::automatic);
-    return all;
-}
-
 /// Any bits at all: NaNs with payloads, infinities and denormals among them.
 template <class T>
 std::vector<T> random_bits(std::int64_t size) {
@@ -42,20 +36,12 @@ testing::AssertionResult are_same_bits(const std::vector<T>& actual, const std::
     return testing::AssertionSuccess();
 }
 
-class transposition : public gpu_test {
-  protected:
-    void SetUp() override {
-        gpu_test::SetUp();
-        if (!IsSkipped()) stream.emplace();
-    }
-
-    std::optional<heddle::stream> stream;
-};
+class transposition : public stream_fixture {};
 using large_transposition = transposition;
 
 TEST_F(transposition, works_between_column_ranges_of_one_matrix) {
     const std::int64_t side = 70, stride = 3 * side;
-    for (const transpose_algorithm algorithm : every_algorithm()) {
+    for (const transpose_algorithm algorithm : with_automatic(transpose_algorithms())) {
         SCOPED_TRACE(to_string(algorithm));
         guarded<float> m(side, stride, stride);
         auto elements = random_bits<float>(side * stride);
@@ -75,7 +61,7 @@ TEST_F(transposition, works_between_column_ranges_of_one_matrix) {
 
 TEST_F(transposition, replays_from_a_graph) {
     const std::int64_t rows = 129, cols = 260;
-    for (const transpose_algorithm algorithm : every_algorithm()) {
+    for (const transpose_algorithm algorithm : with_automatic(transpose_algorithms())) {
         SCOPED_TRACE(to_string(algorithm));
         guarded<float> source(rows, cols, cols), destination(cols, rows, rows + 1);
         const auto graph = graph::capture(*stream, [&] {
@@ -126,7 +112,7 @@ TEST_F(large_transposition, takes_more_than_2_to_31_elements) {
         const std::array<std::uint8_t, 1> element = {value++};
         copy_and_wait(element, vector_view<std::uint8_t>{from.data() + row * cols + col, 1}, *stream);
     }
-    for (const transpose_algorithm algorithm : every_algorithm()) {
+    for (const transpose_algorithm algorithm : with_automatic(transpose_algorithms())) {
         SCOPED_TRACE(to_string(algorithm));
         fill_bytes(to, std::byte{0}, *stream);
         transpose<std::uint8_t>(matrix_view<const std::uint8_t>{from.data(), rows, cols},
@@ -147,7 +133,7 @@ TEST_F(large_transposition, takes_more_tiles_than_a_grid_is_high) {
         {65535 * 128 + 70, 3},   // shared_memory: rows
         {65535 * 8 + 9, 33}};    // naive: rows
     for (const auto& [rows, cols] : shapes)
-        for (const transpose_algorithm algorithm : every_algorithm()) {
+        for (const transpose_algorithm algorithm : with_automatic(transpose_algorithms())) {
             SCOPED_TRACE(testing::Message() << rows << " x " << cols << ' ' << to_string(algorithm));
             const auto elements = random_bits<std::uint8_t>(rows * cols);
             guarded<std::uint8_t> source(rows, cols, cols), destination(cols, rows, rows);

@@ -34,7 +34,6 @@ TEST_F(large_planes, are_more_matrices_than_a_grid_is_deep) {
 }
 
 TEST(planes_arguments, are_checked) {
-    const cuda::stream_ref no_stream{cudaStream_t{}};
     std::vector<float> memory(1000);
     float* const p = memory.data();
     const planes_view<float> planes{p, 2, 3, 4, 5};
