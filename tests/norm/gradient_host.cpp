@@ -58,56 +58,13 @@ TEST(are_within, takes_the_infinity_that_a_number_rounds_to) {
         EXPECT_FALSE(takes(actual, expected)) << actual << " for " << expected;
 }
 
-TEST(norm_gradient_arguments, are_checked_before_anything_is_enqueued) {
-    using memory = guarded<float>;
-    constexpr auto host = memory::memory::host;
-    memory x(4, 6, 6, 0, 1, host), dy(4, 6, 6, 0, 1, host), dx(4, 6, 6, 0, 1, host), gamma(6, 0, host),
-        dgamma(6, 0, host), dbeta(6, 0, host);
-    const matrix_view<float> in = x.matrix(), out = dx.matrix(), of_y = dy.matrix();
-    const vector_view<float> factors = gamma.vector(), to_gamma = dgamma.vector(), to_beta = dbeta.vector();
-    const auto message = [&](matrix_view<float> a, vector_view<float> b, matrix_view<float> c,
-                             matrix_view<float> d, vector_view<float> e, vector_view<float> f,
-                             norm_gradient_options options = {}) {
-        return invalid_argument_of([&] { layer_norm_gradient<float>(a, b, c, d, e, f, no_stream, options); });
-    };
-    const auto starts = [](const std::string& text, std::string_view with) { return text.starts_with(with); };
-    EXPECT_EQ(message(in, {}, {dy.data(), 3, 6}, out, {}, {}),
-              "layer_norm_gradient: dy.rows is 3, expected 4 (x.rows)");
-    EXPECT_EQ(message(in, {}, of_y, {dx.data(), 4, 5}, {}, {}),
-              "layer_norm_gradient: dx.cols is 5, expected 6 (x.cols)");
-    EXPECT_EQ(message(in, {gamma.data(), 5}, of_y, out, {}, {}),
-              "layer_norm_gradient: gamma.size is 5, expected 0 or 6 (x.cols)");
-    EXPECT_EQ(message(in, factors, of_y, out, {dgamma.data(), 7}, {}),
-              "layer_norm_gradient: dgamma.size is 7, expected 0 or 6 (x.cols)");
-    EXPECT_EQ(message(in, factors, of_y, out, to_gamma, {nullptr, 6}),
-              "layer_norm_gradient: dbeta.data is null, expected a pointer to its elements");
-    EXPECT_TRUE(starts(message({dx.data() + 1, 3, 6}, {}, {dy.data(), 3, 6}, {dx.data(), 3, 6}, {}, {}),
-                       "layer_norm_gradient: dx is a view that overlaps an input in part"));
-    EXPECT_TRUE(starts(message(in, factors, of_y, out, factors, {}),
-                       "layer_norm_gradient: dgamma is a view that overlaps another"));
-    EXPECT_TRUE(starts(message(in, factors, of_y, out, to_gamma, to_gamma),
-                       "layer_norm_gradient: dbeta is a view that overlaps another"));
-    EXPECT_TRUE(starts(message(in, factors, of_y, out, {dx.data(), 6}, to_beta),
-                       "layer_norm_gradient: dgamma is a view that overlaps another"));
-    EXPECT_EQ(message(in, {}, of_y, out, {}, {}, {.epsilon = std::numeric_limits<float>::quiet_NaN()}),
-              "layer_norm_gradient: options.epsilon is nan, expected zero or more");
-    EXPECT_EQ(
-        message(in, {}, of_y, out, {}, {}, {.algorithm = static_cast<norm_gradient_algorithm>(99)}),
-        "layer_norm_gradient: options.algorithm is 99, expected an enumerator of norm_gradient_algorithm");
-    expect_error("rms_norm_gradient: gamma.size is 5, expected 0 or 6 (x.cols)", [&] {
-        rms_norm_gradient<float>(in, {gamma.data(), 5}, of_y, out, {}, no_stream);
+TEST(norm_gradient_arguments, have_an_epsilon_that_is_a_number) {
+    const std::vector<float> x(24);
+    std::vector<float> dx(24);
+    expect_error("layer_norm_gradient: options.epsilon is nan, expected zero or more", [&] {
+        layer_norm_gradient<float>({x.data(), 4, 6}, {}, {x.data(), 4, 6}, {dx.data(), 4, 6}, {}, {},
+                                   no_stream, {.epsilon = std::numeric_limits<float>::quiet_NaN()});
     });
-    expect_error("host::rms_norm_gradient: gamma.size is 5, expected 0 or 6 (x.cols)", [&] {
-        host::rms_norm_gradient<float>(in, {gamma.data(), 5}, of_y, out, {});
-    });
-    EXPECT_TRUE(x.untouched() && dy.untouched() && dx.untouched() && dgamma.untouched() && dbeta.untouched());
-}
-
-TEST(norm_gradient_arguments, may_be_empty) {
-    const matrix_view<float> no_rows{nullptr, 0, 6}, no_cols{nullptr, 6, 0};
-    EXPECT_NO_THROW(layer_norm_gradient<float>(no_rows, {}, no_rows, no_rows, {}, {}, no_stream));
-    EXPECT_NO_THROW(rms_norm_gradient<float>(no_cols, {}, no_cols, {}, {}, no_stream));
-    EXPECT_NO_THROW(host::layer_norm_gradient<float>(no_cols, {}, no_cols, no_cols, {}, {}));
 }
 
 const device_traits h100{.compute_capability_major = 9,
