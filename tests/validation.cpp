@@ -306,24 +306,45 @@ TEST(gaussian_blur_problem, is_of_known_types_and_borders) {
                  [&] { (void)image_filter_workspace_bytes({.type = static_cast<pixel_type>(9)}, device); });
 }
 
+template <class Algorithm>
+void expect_names(std::span<const Algorithm> rungs) {
+    std::set<std::string_view> names = {"automatic", "unknown"};
+    for (const Algorithm each : rungs) {
+        EXPECT_NE(each, Algorithm::automatic);
+        EXPECT_TRUE(names.insert(to_string(each)).second) << to_string(each);
+    }
+    EXPECT_EQ(to_string(Algorithm::automatic), "automatic");
+    EXPECT_EQ(to_string(static_cast<Algorithm>(99)), "unknown");
+}
+
+TEST(rungs, have_names_of_their_own) {
+    expect_names(conv_algorithms());
+    expect_names(elementwise_algorithms());
+    expect_names(gaussian_blur_algorithms());
+    expect_names(histogram_algorithms());
+    expect_names(image_filter_algorithms());
+    expect_names(linear_gradient_algorithms());
+    expect_names(loss_algorithms());
+    expect_names(matmul_algorithms(element_type::f32));
+    expect_names(matmul_algorithms(element_type::f16));
+    expect_names(matrix_reduce_algorithms());
+    expect_names(norm_algorithms());
+    expect_names(norm_gradient_algorithms());
+    expect_names(optimizer_algorithms());
+    expect_names(pool_algorithms());
+    expect_names(random_algorithms());
+    expect_names(reduce_algorithms());
+    expect_names(scan_algorithms());
+    expect_names(softmax_algorithms());
+    expect_names(softmax_gradient_algorithms());
+    expect_names(transpose_algorithms());
+}
+
 TEST(unknown_enumerators, have_no_name) {
-    EXPECT_EQ(to_string(static_cast<elementwise_algorithm>(99)), "unknown");
-    EXPECT_EQ(to_string(static_cast<elementwise_operation>(99)), "unknown");
-    EXPECT_EQ(to_string(static_cast<elementwise_operation>(-1)), "unknown");
-    EXPECT_EQ(to_string(static_cast<gaussian_blur_algorithm>(99)), "unknown");
-    EXPECT_EQ(to_string(static_cast<histogram_algorithm>(99)), "unknown");
-    EXPECT_EQ(to_string(static_cast<image_filter_algorithm>(99)), "unknown");
-    EXPECT_EQ(to_string(static_cast<loss_algorithm>(99)), "unknown");
-    EXPECT_EQ(to_string(static_cast<matmul_algorithm>(99)), "unknown");
+    for (const int value : {-1, 99})
+        EXPECT_EQ(to_string(static_cast<elementwise_operation>(value)), "unknown");
     EXPECT_EQ(to_string(static_cast<precision>(99)), "unknown");
-    EXPECT_EQ(to_string(static_cast<matrix_reduce_algorithm>(99)), "unknown");
-    EXPECT_EQ(to_string(static_cast<norm_algorithm>(99)), "unknown");
-    EXPECT_EQ(to_string(static_cast<random_algorithm>(99)), "unknown");
     EXPECT_EQ(to_string(static_cast<reduce_operation>(99)), "unknown");
-    EXPECT_EQ(to_string(static_cast<reduce_algorithm>(99)), "unknown");
-    EXPECT_EQ(to_string(static_cast<scan_algorithm>(99)), "unknown");
-    EXPECT_EQ(to_string(static_cast<softmax_algorithm>(99)), "unknown");
-    EXPECT_EQ(to_string(static_cast<transpose_algorithm>(99)), "unknown");
 }
 
 TEST(unknown_enumerators, have_no_number_of_inputs) {

@@ -363,15 +363,5 @@ TEST(conv_output, has_as_many_pixels_as_the_filter_has_places) {
     EXPECT_EQ(conv_output_height(3, 3, {.stride = {0, 0}}), 0);
 }
 
-TEST(conv_algorithms, have_names_of_their_own) {
-    std::set<std::string_view> names = {"automatic", "unknown"};
-    for (const conv_algorithm algorithm : conv_algorithms()) {
-        EXPECT_NE(algorithm, conv_algorithm::automatic);
-        EXPECT_TRUE(names.insert(to_string(algorithm)).second) << to_string(algorithm);
-    }
-    EXPECT_EQ(to_string(conv_algorithm::automatic), "automatic");
-    EXPECT_EQ(to_string(static_cast<conv_algorithm>(99)), "unknown");
-}
-
 }  // namespace
 }  // namespace heddle::test

@@ -41,16 +41,6 @@ TEST(elementwise_why_not, is_empty_as_every_rung_takes_every_problem) {
               "why_not: problem.offset is -4, expected 0 to 255");
 }
 
-TEST(elementwise_algorithms, have_names_of_their_own) {
-    std::set<std::string_view> names = {"automatic", "unknown"};
-    for (const elementwise_algorithm algorithm : elementwise_algorithms()) {
-        EXPECT_NE(algorithm, elementwise_algorithm::automatic);
-        EXPECT_TRUE(names.insert(to_string(algorithm)).second) << to_string(algorithm);
-    }
-    EXPECT_EQ(to_string(elementwise_algorithm::automatic), "automatic");
-    EXPECT_EQ(to_string(static_cast<elementwise_algorithm>(99)), "unknown");
-}
-
 TEST(elementwise_operations, have_names_and_inputs) {
     for (const elementwise_operation operation : elementwise_operations()) {
         EXPECT_FALSE(to_string(operation).empty());

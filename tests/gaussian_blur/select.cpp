@@ -349,15 +349,6 @@ TEST(gaussian_blur_kernels, begin_with_their_rung) {
     EXPECT_EQ(names_of(algorithm::automatic), all);
 }
 
-TEST(gaussian_blur_algorithms, are_named) {
-    for (const algorithm which : gaussian_blur_algorithms()) {
-        EXPECT_NE(which, algorithm::automatic);
-        EXPECT_NE(to_string(which), "unknown");
-    }
-    EXPECT_EQ(to_string(algorithm::fused), "fused");
-    EXPECT_EQ(to_string(static_cast<algorithm>(99)), "unknown");
-}
-
 TEST(gaussian_blur_workspace, is_of_the_radius_that_is_left_without_weights_of_zero) {
     for (const auto& [width, sigma, radius] :
          {std::tuple(4096, 12, 1000), std::tuple(4096, 20, 2000), std::tuple(100000, 50, 20000)}) {

@@ -45,15 +45,5 @@ TEST(histogram_problem_of, says_how_a_vector_lies) {
     });
 }
 
-TEST(histogram_algorithms, have_names_of_their_own) {
-    std::set<std::string_view> names = {"automatic", "unknown"};
-    for (const histogram_algorithm algorithm : histogram_algorithms()) {
-        EXPECT_NE(algorithm, histogram_algorithm::automatic);
-        EXPECT_TRUE(names.insert(to_string(algorithm)).second) << to_string(algorithm);
-    }
-    EXPECT_EQ(to_string(histogram_algorithm::automatic), "automatic");
-    EXPECT_EQ(to_string(static_cast<histogram_algorithm>(99)), "unknown");
-}
-
 }  // namespace
 }  // namespace heddle::test

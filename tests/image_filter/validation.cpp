@@ -8,14 +8,6 @@ namespace {
 
 using algorithm = image_filter_algorithm;
 
-TEST(image_filter_algorithms, are_named) {
-    for (const algorithm which : image_filter_algorithms()) {
-        EXPECT_NE(which, algorithm::automatic);
-        EXPECT_NE(to_string(which), "unknown");
-    }
-    EXPECT_EQ(to_string(static_cast<algorithm>(99)), "unknown");
-}
-
 TEST(image_filter_workspace, holds_the_image_between_two_passes) {
     EXPECT_GE(image_filter_workspace_bytes({.width = 1000, .height = 50, .radius = 2}, hopper()),
               1000 * (50 + 2 * 2) * 4);

@@ -71,15 +71,5 @@ TEST(linear_gradient_why_not, says_what_fused_needs) {
                  [&] { (void)why_not(static_cast<linear_gradient_algorithm>(9), problem, hopper); });
 }
 
-TEST(linear_gradient_algorithms, have_names_of_their_own) {
-    std::set<std::string_view> names = {"automatic", "unknown"};
-    for (const linear_gradient_algorithm algorithm : linear_gradient_algorithms()) {
-        EXPECT_NE(algorithm, automatic);
-        EXPECT_TRUE(names.insert(to_string(algorithm)).second) << to_string(algorithm);
-    }
-    EXPECT_EQ(to_string(automatic), "automatic");
-    EXPECT_EQ(to_string(static_cast<linear_gradient_algorithm>(9)), "unknown");
-}
-
 }  // namespace
 }  // namespace heddle::test

@@ -34,15 +34,5 @@ TEST(loss_why_not, says_what_a_rung_needs) {
     });
 }
 
-TEST(loss_algorithms, have_names_of_their_own) {
-    std::set<std::string_view> names = {"automatic", "unknown"};
-    for (const loss_algorithm algorithm : loss_algorithms()) {
-        EXPECT_NE(algorithm, loss_algorithm::automatic);
-        EXPECT_TRUE(names.insert(to_string(algorithm)).second) << to_string(algorithm);
-    }
-    EXPECT_EQ(to_string(loss_algorithm::automatic), "automatic");
-    EXPECT_EQ(to_string(static_cast<loss_algorithm>(99)), "unknown");
-}
-
 }  // namespace
 }  // namespace heddle::test

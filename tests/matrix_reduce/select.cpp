@@ -109,15 +109,5 @@ TEST(matrix_reduce_problem, is_checked) {
     });
 }
 
-TEST(matrix_reduce_algorithms, have_names_of_their_own) {
-    std::set<std::string_view> names = {"automatic", "unknown"};
-    for (const matrix_reduce_algorithm algorithm : matrix_reduce_algorithms()) {
-        EXPECT_NE(algorithm, matrix_reduce_algorithm::automatic);
-        EXPECT_TRUE(names.insert(to_string(algorithm)).second) << to_string(algorithm);
-    }
-    EXPECT_EQ(to_string(matrix_reduce_algorithm::automatic), "automatic");
-    EXPECT_EQ(to_string(static_cast<matrix_reduce_algorithm>(99)), "unknown");
-}
-
 }  // namespace
 }  // namespace heddle::test

@@ -125,13 +125,5 @@ TEST(norm_gradient_workspace, is_of_column_sums_alone) {
         33 * 2 * 32768 * 4);
 }
 
-TEST(norm_gradient_algorithms, have_names_of_their_own) {
-    std::set<std::string_view> names = {"automatic", "unknown"};
-    for (const norm_gradient_algorithm algorithm : norm_gradient_algorithms())
-        EXPECT_TRUE(names.insert(to_string(algorithm)).second) << to_string(algorithm);
-    EXPECT_EQ(to_string(norm_gradient_algorithm::automatic), "automatic");
-    EXPECT_EQ(to_string(static_cast<norm_gradient_algorithm>(99)), "unknown");
-}
-
 }  // namespace
 }  // namespace heddle::test

@@ -39,15 +39,5 @@ TEST(norm_why_not, says_what_a_rung_needs) {
     });
 }
 
-TEST(norm_algorithms, have_names_of_their_own) {
-    std::set<std::string_view> names = {"automatic", "unknown"};
-    for (const norm_algorithm algorithm : norm_algorithms()) {
-        EXPECT_NE(algorithm, norm_algorithm::automatic);
-        EXPECT_TRUE(names.insert(to_string(algorithm)).second) << to_string(algorithm);
-    }
-    EXPECT_EQ(to_string(norm_algorithm::automatic), "automatic");
-    EXPECT_EQ(to_string(static_cast<norm_algorithm>(99)), "unknown");
-}
-
 }  // namespace
 }  // namespace heddle::test

@@ -20,16 +20,6 @@ TEST(optimizer_why_not, has_nothing_against_any_list) {
                  [] { (void)select(optimizer_problem{.elements = -1}, device); });
 }
 
-TEST(optimizer_algorithms, have_names_of_their_own) {
-    std::set<std::string_view> names = {"automatic", "unknown"};
-    for (const optimizer_algorithm algorithm : optimizer_algorithms()) {
-        EXPECT_NE(algorithm, optimizer_algorithm::automatic);
-        EXPECT_TRUE(names.insert(to_string(algorithm)).second) << to_string(algorithm);
-    }
-    EXPECT_EQ(to_string(optimizer_algorithm::automatic), "automatic");
-    EXPECT_EQ(to_string(static_cast<optimizer_algorithm>(99)), "unknown");
-}
-
 TEST(gradient_norm_workspace, is_for_what_more_than_one_block_does) {
     EXPECT_EQ(gradient_norm_workspace_bytes({}, device), 0);
     EXPECT_EQ(gradient_norm_workspace_bytes({2, 1000}, device), 0);

@@ -33,13 +33,5 @@ TEST(pool_select, asks_for_a_problem_of_one_mind) {
                  [&] { (void)why_not(static_cast<pool_algorithm>(99), problem_of(1, 3, 3, 1), device); });
 }
 
-TEST(pool_algorithms, have_names_of_their_own) {
-    std::set<std::string_view> names = {"automatic", "unknown"};
-    for (const pool_algorithm algorithm : pool_algorithms())
-        EXPECT_TRUE(names.insert(to_string(algorithm)).second) << to_string(algorithm);
-    EXPECT_EQ(to_string(pool_algorithm::automatic), "automatic");
-    EXPECT_EQ(to_string(static_cast<pool_algorithm>(99)), "unknown");
-}
-
 }  // namespace
 }  // namespace heddle::test

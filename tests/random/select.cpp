@@ -56,15 +56,5 @@ TEST(random_problem_of, says_how_operands_lie) {
     });
 }
 
-TEST(random_algorithms, have_names_of_their_own) {
-    std::set<std::string_view> names = {"automatic", "unknown"};
-    for (const random_algorithm algorithm : random_algorithms()) {
-        EXPECT_NE(algorithm, random_algorithm::automatic);
-        EXPECT_TRUE(names.insert(to_string(algorithm)).second) << to_string(algorithm);
-    }
-    EXPECT_EQ(to_string(random_algorithm::automatic), "automatic");
-    EXPECT_EQ(to_string(static_cast<random_algorithm>(99)), "unknown");
-}
-
 }  // namespace
 }  // namespace heddle::test

@@ -174,15 +174,5 @@ TEST(reduce_operations, have_all_rungs_or_two) {
     }
 }
 
-TEST(reduce_algorithms, have_names_of_their_own) {
-    std::set<std::string_view> names = {"automatic", "unknown"};
-    for (const reduce_algorithm algorithm : reduce_algorithms()) {
-        EXPECT_NE(algorithm, reduce_algorithm::automatic);
-        EXPECT_TRUE(names.insert(to_string(algorithm)).second) << to_string(algorithm);
-    }
-    EXPECT_EQ(to_string(reduce_algorithm::automatic), "automatic");
-    EXPECT_EQ(to_string(static_cast<reduce_algorithm>(99)), "unknown");
-}
-
 }  // namespace
 }  // namespace heddle::test

@@ -100,15 +100,5 @@ TEST(scan_depth, lies_between_a_perfect_tree_and_a_chain) {
             }
 }
 
-TEST(scan_algorithms, have_names_of_their_own) {
-    std::set<std::string_view> names = {"automatic", "unknown"};
-    for (const scan_algorithm algorithm : scan_algorithms()) {
-        EXPECT_NE(algorithm, scan_algorithm::automatic);
-        EXPECT_TRUE(names.insert(to_string(algorithm)).second) << to_string(algorithm);
-    }
-    EXPECT_EQ(to_string(scan_algorithm::automatic), "automatic");
-    EXPECT_EQ(to_string(static_cast<scan_algorithm>(99)), "unknown");
-}
-
 }  // namespace
 }  // namespace heddle::test

@@ -37,15 +37,5 @@ TEST(softmax_problem_of, says_how_operands_lie) {
     });
 }
 
-TEST(softmax_algorithms, have_names_of_their_own) {
-    std::set<std::string_view> names = {"automatic", "unknown"};
-    for (const softmax_algorithm algorithm : softmax_algorithms()) {
-        EXPECT_NE(algorithm, softmax_algorithm::automatic);
-        EXPECT_TRUE(names.insert(to_string(algorithm)).second) << to_string(algorithm);
-    }
-    EXPECT_EQ(to_string(softmax_algorithm::automatic), "automatic");
-    EXPECT_EQ(to_string(static_cast<softmax_algorithm>(99)), "unknown");
-}
-
 }  // namespace
 }  // namespace heddle::test

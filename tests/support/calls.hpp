@@ -1,28 +1,6 @@
 #pragma once
 
-#include <heddle/batched_matmul.hpp>
-#include <heddle/buffer.hpp>
-#include <heddle/conv.hpp>
-#include <heddle/copy.hpp>
-#include <heddle/elementwise.hpp>
-#include <heddle/gaussian_blur.hpp>
-#include <heddle/histogram.hpp>
-#include <heddle/image_filter.hpp>
-#include <heddle/linear.hpp>
-#include <heddle/loss.hpp>
-#include <heddle/matmul.hpp>
-#include <heddle/matrix_reduce.hpp>
-#include <heddle/norm.hpp>
-#include <heddle/optimizer.hpp>
-#include <heddle/planes.hpp>
-#include <heddle/pool.hpp>
-#include <heddle/random.hpp>
-#include <heddle/reduce.hpp>
-#include <heddle/scan.hpp>
-#include <heddle/softmax.hpp>
-#include <heddle/stream.hpp>
-#include <heddle/transpose.hpp>
-#include <heddle/workspace.hpp>
+#include <heddle/heddle.hpp>
 
 #include <cuda/stream_ref>
 
