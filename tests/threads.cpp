@@ -34,6 +34,11 @@ struct inputs {
 
 /// A stream with its own results and scratch memory.
 class lane {
+    auto buffers() {
+        return std::tie(products_, products_with_workspace_, sigmoids_, shares_, sums_, turned_,
+                        short_products_, blurred_, total_);
+    }
+
   public:
     explicit lane(const inputs& in)
         : in_(in),
@@ -64,28 +69,12 @@ class lane {
             const auto* const bytes = reinterpret_cast<const std::byte*>(elements.data());
             all.insert(all.end(), bytes, bytes + elements.size() * sizeof(elements[0]));
         };
-        append(products_);
-        append(products_with_workspace_);
-        append(sigmoids_);
-        append(shares_);
-        append(sums_);
-        append(turned_);
-        append(short_products_);
-        append(blurred_);
-        append(total_);
+        std::apply([&](const auto&... each) { (append(each), ...); }, buffers());
         return all;
     }
 
     void clear() {
-        fill_bytes(products_, std::byte{0xff}, stream_);
-        fill_bytes(products_with_workspace_, std::byte{0xff}, stream_);
-        fill_bytes(sigmoids_, std::byte{0xff}, stream_);
-        fill_bytes(shares_, std::byte{0xff}, stream_);
-        fill_bytes(sums_, std::byte{0xff}, stream_);
-        fill_bytes(turned_, std::byte{0xff}, stream_);
-        fill_bytes(short_products_, std::byte{0xff}, stream_);
-        fill_bytes(blurred_, std::byte{0xff}, stream_);
-        fill_bytes(total_, std::byte{0xff}, stream_);
+        std::apply([&](auto&... each) { (fill_bytes(each, std::byte{0xff}, stream_), ...); }, buffers());
     }
 
   private:

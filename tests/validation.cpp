@@ -57,42 +57,27 @@ class every_operation_with_a_workspace : public testing::Test {
         const matrix_view<const float> x{m_.floats, 10, 10};
         const vector_view<float> y{m_.floats + 2000, 10};
         const vector_view<std::int64_t> places{m_.integers, 10};
-        const auto add = [&](const char* name, auto reduce, auto to) {
-            all.push_back({name, [=](std::span<std::byte> s) { reduce(x, to, {.workspace = s}); }});
-        };
-        using options = const matrix_reduce_options&;
-        add(
-            "row_sum", [](auto from, auto to, options o) { row_sum<float>(from, to, no_stream, o); }, y);
-        add(
-            "row_mean", [](auto from, auto to, options o) { row_mean<float>(from, to, no_stream, o); }, y);
-        add(
-            "row_min", [](auto from, auto to, options o) { row_min<float>(from, to, no_stream, o); }, y);
-        add(
-            "row_max", [](auto from, auto to, options o) { row_max<float>(from, to, no_stream, o); }, y);
-        add(
-            "row_argmax", [](auto from, auto to, options o) { row_argmax<float>(from, to, no_stream, o); },
-            places);
-        add(
-            "row_variance",
-            [](auto from, auto to, options o) { row_variance<float>(from, to, no_stream, o); }, y);
-        add(
-            "column_sum", [](auto from, auto to, options o) { column_sum<float>(from, to, no_stream, o); },
-            y);
-        add(
-            "column_mean", [](auto from, auto to, options o) { column_mean<float>(from, to, no_stream, o); },
-            y);
-        add(
-            "column_min", [](auto from, auto to, options o) { column_min<float>(from, to, no_stream, o); },
-            y);
-        add(
-            "column_max", [](auto from, auto to, options o) { column_max<float>(from, to, no_stream, o); },
-            y);
-        add(
-            "column_argmax",
-            [](auto from, auto to, options o) { column_argmax<float>(from, to, no_stream, o); }, places);
-        add(
-            "column_variance",
-            [](auto from, auto to, options o) { column_variance<float>(from, to, no_stream, o); }, y);
+        using scratch = std::span<std::byte>;
+        all.push_back({"row_sum", [=](scratch s) { row_sum<float>(x, y, no_stream, {.workspace = s}); }});
+        all.push_back({"row_mean", [=](scratch s) { row_mean<float>(x, y, no_stream, {.workspace = s}); }});
+        all.push_back({"row_min", [=](scratch s) { row_min<float>(x, y, no_stream, {.workspace = s}); }});
+        all.push_back({"row_max", [=](scratch s) { row_max<float>(x, y, no_stream, {.workspace = s}); }});
+        all.push_back(
+            {"row_variance", [=](scratch s) { row_variance<float>(x, y, no_stream, {.workspace = s}); }});
+        all.push_back(
+            {"row_argmax", [=](scratch s) { row_argmax<float>(x, places, no_stream, {.workspace = s}); }});
+        all.push_back(
+            {"column_sum", [=](scratch s) { column_sum<float>(x, y, no_stream, {.workspace = s}); }});
+        all.push_back(
+            {"column_mean", [=](scratch s) { column_mean<float>(x, y, no_stream, {.workspace = s}); }});
+        all.push_back(
+            {"column_min", [=](scratch s) { column_min<float>(x, y, no_stream, {.workspace = s}); }});
+        all.push_back(
+            {"column_max", [=](scratch s) { column_max<float>(x, y, no_stream, {.workspace = s}); }});
+        all.push_back({"column_variance",
+                       [=](scratch s) { column_variance<float>(x, y, no_stream, {.workspace = s}); }});
+        all.push_back({"column_argmax",
+                       [=](scratch s) { column_argmax<float>(x, places, no_stream, {.workspace = s}); }});
     }
 
     void add_gradients(std::vector<call>& all) {
