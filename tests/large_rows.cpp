@@ -79,33 +79,21 @@ class large_rows : public stream_fixture {
         const matrix_reduce_options options{.algorithm = algorithm};
         const std::int64_t depth = matrix_reduce_depth(of_columns ? column_problem(x) : row_problem(x),
                                                        traits_of(current_device()), algorithm);
-        const auto results = [&]<class Result>(Result, auto reduce) {
+        const auto results = [&]<class Result>(Result, auto by_rows, auto by_columns) {
             device_buffer<Result> y(of_columns ? x.cols : x.rows, s);
             fill_bytes(y, std::byte{0xa7}, s);
-            reduce(vector_view<Result>(y));
+            (of_columns ? by_columns : by_rows)(x, y, s, options);
             std::vector<double> sampled;
             for (const std::int64_t place : places)
                 sampled.push_back(to_double(this->read<Result>(y.data() + place, 1)[0]));
             return sampled;
         };
-        const auto sums = results(float{}, [&](vector_view<float> y) {
-            of_columns ? column_sum<half>(x, y, s, options) : row_sum<half>(x, y, s, options);
-        });
-        const auto means = results(float{}, [&](vector_view<float> y) {
-            of_columns ? column_mean<half>(x, y, s, options) : row_mean<half>(x, y, s, options);
-        });
-        const auto variances = results(float{}, [&](vector_view<float> y) {
-            of_columns ? column_variance<half>(x, y, s, options) : row_variance<half>(x, y, s, options);
-        });
-        const auto mins = results(half{}, [&](vector_view<half> y) {
-            of_columns ? column_min<half>(x, y, s, options) : row_min<half>(x, y, s, options);
-        });
-        const auto maxs = results(half{}, [&](vector_view<half> y) {
-            of_columns ? column_max<half>(x, y, s, options) : row_max<half>(x, y, s, options);
-        });
-        const auto argmaxs = results(std::int64_t{}, [&](vector_view<std::int64_t> y) {
-            of_columns ? column_argmax<half>(x, y, s, options) : row_argmax<half>(x, y, s, options);
-        });
+        const auto sums = results(float{}, row_sum<half>, column_sum<half>);
+        const auto means = results(float{}, row_mean<half>, column_mean<half>);
+        const auto variances = results(float{}, row_variance<half>, column_variance<half>);
+        const auto mins = results(half{}, row_min<half>, column_min<half>);
+        const auto maxs = results(half{}, row_max<half>, column_max<half>);
+        const auto argmaxs = results(std::int64_t{}, row_argmax<half>, column_argmax<half>);
         for (std::size_t i = 0; i < places.size(); ++i) {
             SCOPED_TRACE(testing::Message() << "result " << places[i]);
             const reduced_row& row = expected[i];

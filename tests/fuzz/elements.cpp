@@ -1,10 +1,6 @@
 #include "tests/bounds/elementwise.hpp"
 #include "tests/fuzz/operand.hpp"
 #include "tests/fuzz/operations.hpp"
-#include <heddle/elementwise.hpp>
-#include <heddle/host.hpp>
-#include <heddle/planes.hpp>
-#include <heddle/transpose.hpp>
 
 #include <deque>
 
@@ -442,10 +438,8 @@ operation transpose_cases() {
 }
 
 operation planes_cases() {
-    return {"planes", planes_fields(), draw_planes, [](const problem& p, processor where) {
-                return with_single<std::string>(p["type"],
-                                                [&]<class T>() { return wrong_planes<T>(p, where); });
-            }};
+    return {"planes", planes_fields(), draw_planes,
+            of_single_type<[]<class T>(auto&... a) { return wrong_planes<T>(a...); }>};
 }
 
 }  // namespace heddle::fuzz

@@ -1,9 +1,6 @@
 #include "tests/bounds/windows.hpp"
 #include "tests/fuzz/operations.hpp"
 #include "tests/fuzz/rows.hpp"
-#include <heddle/gaussian_blur.hpp>
-#include <heddle/host.hpp>
-#include <heddle/image_filter.hpp>
 
 #include <array>
 

@@ -4,11 +4,6 @@
 #include "tests/fuzz/operations.hpp"
 #include "tests/fuzz/rows.hpp"
 #include "tests/fuzz/scratch.hpp"
-#include <heddle/device.hpp>
-#include <heddle/host.hpp>
-#include <heddle/loss.hpp>
-#include <heddle/norm.hpp>
-#include <heddle/softmax.hpp>
 
 namespace heddle::fuzz {
 namespace {
@@ -27,14 +22,9 @@ std::string wrong_softmax_gradient(const problem& p, processor where) {
     operand<T> y(where, matrix_of(p, "y", rows, cols), ys), dy(where, matrix_of(p, "dy", rows, cols), dys),
         apart(where, matrix_of(p, "dx", rows, cols));
     operand<T>& dx = p["in_place"] == 0 ? apart : p["in_place"] == 1 ? y : dy;
-    if (where == processor::cpu)
-        is_log ? host::log_softmax_gradient<T>(y.matrix(), dy.matrix(), dx.matrix())
-               : host::softmax_gradient<T>(y.matrix(), dy.matrix(), dx.matrix());
-    else {
-        const softmax_gradient_options options{rung};
-        is_log ? log_softmax_gradient<T>(y.matrix(), dy.matrix(), dx.matrix(), stream(), options)
-               : softmax_gradient<T>(y.matrix(), dy.matrix(), dx.matrix(), stream(), options);
-    }
+    call(where, is_log ? host::log_softmax_gradient<T> : host::softmax_gradient<T>,
+         is_log ? log_softmax_gradient<T> : softmax_gradient<T>, softmax_gradient_options{rung}, y.matrix(),
+         dy.matrix(), dx.matrix());
     const bounds::expected_softmax_gradient all(ys, dys, cols,
                                                 where == processor::cpu
                                                     ? bounds::softmax_gradient_depth_on_host
@@ -202,10 +192,7 @@ operation softmax_gradient_cases() {
             [](drawing& d, problem& p) {
                 draw_rows(d, p, {"y", "dy", "dx"});
             },
-            [](const problem& p, processor where) {
-                return with_single<std::string>(
-                    p["type"], [&]<class T>() { return wrong_softmax_gradient<T>(p, where); });
-            }};
+            of_single_type<[]<class T>(auto&... a) { return wrong_softmax_gradient<T>(a...); }>};
 }
 
 operation norm_gradient_cases() {
@@ -220,10 +207,8 @@ operation norm_gradient_cases() {
                          {"sum_step"},
                          {"values", 0, all_values},
                          {"rung", 0, rung_words(norm_gradient_algorithms())}}),
-            draw_norm_gradient, [](const problem& p, processor where) {
-                return with_single<std::string>(p["type"],
-                                                [&]<class T>() { return wrong_norm_gradient<T>(p, where); });
-            }};
+            draw_norm_gradient,
+            of_single_type<[]<class T>(auto&... a) { return wrong_norm_gradient<T>(a...); }>};
 }
 
 operation squared_error_cases() {
@@ -239,10 +224,7 @@ operation squared_error_cases() {
                 draw_rows(d, p, {"x", "target", "gradient"}, 1 << 20);
                 draw_vectors(d, p, {"loss"});
             },
-            [](const problem& p, processor where) {
-                return with_single<std::string>(p["type"],
-                                                [&]<class T>() { return wrong_squared_error<T>(p, where); });
-            }};
+            of_single_type<[]<class T>(auto&... a) { return wrong_squared_error<T>(a...); }>};
 }
 
 operation label_hits_cases() {
@@ -252,10 +234,7 @@ operation label_hits_cases() {
                 draw_rows(d, p, {"x"});
                 draw_vectors(d, p, {"labels", "hits"});
             },
-            [](const problem& p, processor where) {
-                return with_single<std::string>(p["type"],
-                                                [&]<class T>() { return wrong_label_hits<T>(p, where); });
-            }};
+            of_single_type<[]<class T>(auto&... a) { return wrong_label_hits<T>(a...); }>};
 }
 
 }  // namespace heddle::fuzz

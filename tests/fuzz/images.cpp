@@ -2,9 +2,6 @@
 #include "tests/bounds/windows.hpp"
 #include "tests/fuzz/operand.hpp"
 #include "tests/fuzz/operations.hpp"
-#include <heddle/conv.hpp>
-#include <heddle/host.hpp>
-#include <heddle/pool.hpp>
 
 namespace heddle::fuzz {
 namespace {
@@ -417,10 +414,7 @@ operation pool_cases() {
                            {"mode", 0, {"max", "average", "padded_average"}},
                            {"values", 0, all_values},
                            {"rung", 0, rung_words(pool_algorithms())}}),
-            draw_pool, [](const problem& p, processor where) {
-                return with_single<std::string>(p["type"],
-                                                [&]<class T>() { return wrong_pool<T>(p, where); });
-            }};
+            draw_pool, of_single_type<[]<class T>(auto&... a) { return wrong_pool<T>(a...); }>};
 }
 
 }  // namespace heddle::fuzz

@@ -1,7 +1,5 @@
 #include "tests/bounds/reduce.hpp"
 #include "tests/fuzz/products.hpp"
-#include <heddle/host.hpp>
-#include <heddle/linear.hpp>
 
 namespace heddle::fuzz {
 namespace {
@@ -191,10 +189,7 @@ operation linear_cases() {
                                         {"precision", 0, precisions_without_norms},
                                         scratch_field,
                                         {"seed", 0}}),
-            draw_linear, [](const problem& p, processor where) {
-                return with_single<std::string>(p["type"],
-                                                [&]<class T>() { return wrong_linear<T>(p, where); });
-            }};
+            draw_linear, of_single_type<[]<class T>(auto&... a) { return wrong_linear<T>(a...); }>};
 }
 
 operation linear_gradient_cases() {

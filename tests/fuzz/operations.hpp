@@ -1,8 +1,7 @@
 #pragma once
 
-#include "tests/fuzz/problem.hpp"
-#include <heddle/error.hpp>
-#include <heddle/types.hpp>
+#include "tests/fuzz/operand.hpp"
+#include <heddle/heddle.hpp>
 
 #include <fmt/format.h>
 
@@ -58,6 +57,25 @@ Result with_single(std::int64_t type, Function f) {
     if (type == 0) return f.template operator()<float>();
     if (type == 1) return f.template operator()<half>();
     return f.template operator()<bfloat16>();
+}
+
+/// The error of a problem of the type that it names: wrong.operator()<T>() checks it.
+template <auto wrong>
+std::string of_single_type(const problem& p, processor where) {
+    return with_single<std::string>(p["type"],
+                                    [&]<class T>() { return wrong.template operator()<T>(p, where); });
+}
+
+/// Calls the CPU's function, with options where it has any, or the GPU's.
+template <class OnHost, class OnGpu, class Options, class... Operands>
+void call(processor where, OnHost on_host, OnGpu on_gpu, const Options& options,
+          const Operands&... operands) {
+    if (where != processor::cpu)
+        on_gpu(operands..., stream(), options);
+    else if constexpr (std::is_invocable_v<OnHost, Operands..., Options>)
+        on_host(operands..., options);
+    else
+        on_host(operands...);
 }
 
 operation matmul_cases(), linear_gradient_cases(), softmax_cases(), norm_cases(), matrix_reduce_cases(),

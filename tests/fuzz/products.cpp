@@ -1,8 +1,5 @@
 #include "tests/fuzz/products.hpp"
 
-#include <heddle/batched_matmul.hpp>
-#include <heddle/host.hpp>
-
 #include <deque>
 
 namespace heddle::fuzz {

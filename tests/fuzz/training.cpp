@@ -3,9 +3,6 @@
 #include "tests/fuzz/operations.hpp"
 #include "tests/fuzz/rows.hpp"
 #include "tests/fuzz/scratch.hpp"
-#include <heddle/host.hpp>
-#include <heddle/optimizer.hpp>
-#include <heddle/random.hpp>
 
 #include <array>
 #include <deque>

@@ -2,11 +2,6 @@
 #include "tests/fuzz/operand.hpp"
 #include "tests/fuzz/operations.hpp"
 #include "tests/fuzz/scratch.hpp"
-#include <heddle/device.hpp>
-#include <heddle/histogram.hpp>
-#include <heddle/host.hpp>
-#include <heddle/reduce.hpp>
-#include <heddle/scan.hpp>
 
 namespace heddle::fuzz {
 namespace {
@@ -15,20 +10,12 @@ const std::vector<std::string_view> numbers = {"f32", "f64", "f16", "bf16", "i32
 
 template <class Result, class Function>
 Result with_number(std::int64_t type, Function f) {
-    switch (type) {
-        case 0:
-            return f.template operator()<float>();
-        case 1:
-            return f.template operator()<double>();
-        case 2:
-            return f.template operator()<half>();
-        case 3:
-            return f.template operator()<bfloat16>();
-        case 4:
-            return f.template operator()<std::int32_t>();
-        default:
-            return f.template operator()<std::int64_t>();
-    }
+    if (type == 0) return f.template operator()<float>();
+    if (type == 1) return f.template operator()<double>();
+    if (type == 2) return f.template operator()<half>();
+    if (type == 3) return f.template operator()<bfloat16>();
+    if (type == 4) return f.template operator()<std::int32_t>();
+    return f.template operator()<std::int64_t>();
 }
 
 std::vector<field> vector_fields(std::vector<field> fields) {
@@ -150,40 +137,31 @@ std::string wrong_reduce(const problem& p, processor where) {
     operand<std::int64_t> place(where, lie({1}, 0, 0, 1));
     const vector_view<const T> view = x.vector(), other = y.vector();
     std::int64_t depth = reduce_depth_on_host(size);
-    std::string of_scratch;
-    if (where == processor::cpu) {
-        if (kind == sum_) *total.data() = host::sum<T>(view);
-        if (kind == mean_) *average.data() = host::mean<T>(view);
-        if (kind == max_) *extreme.data() = host::max<T>(view);
-        if (kind == min_) *extreme.data() = host::min<T>(view);
-        if (kind == argmin_) *place.data() = host::argmin<T>(view);
-        if (kind == argmax_) *place.data() = host::argmax<T>(view);
-        if (kind == dot_) *total.data() = host::dot<T>(view, other);
-        if (kind == norm1_) *total.data() = host::norm1<T>(view);
-        if (kind == nonzero_) *place.data() = host::count_nonzero<T>(view);
-        if constexpr (!is_integer)
-            if (kind == norm2_) *total.data() = host::norm2<T>(view);
-    } else {
-        reduce_options options{.algorithm = rung_of(p, where, reduce_algorithms())};
-        reduce_problem problem = kind == dot_ ? reduce_problem_of(view, other) : reduce_problem_of(view);
-        problem.has_scratch = p.word("scratch") != "none";
-        const device_traits& device = traits_of(current_device());
-        scratch_memory scratch(p, where, reduce_workspace_bytes(problem, device, options.algorithm));
-        scratch.add_to(options);
-        if (kind == sum_) sum<T>(view, total.data(), stream(), options);
-        if (kind == mean_) mean<T>(view, average.data(), stream(), options);
-        if (kind == max_) max<T>(view, extreme.data(), stream(), options);
-        if (kind == min_) min<T>(view, extreme.data(), stream(), options);
-        if (kind == argmin_) argmin<T>(view, place.data(), stream(), options);
-        if (kind == argmax_) argmax<T>(view, place.data(), stream(), options);
-        if (kind == dot_) dot<T>(view, other, total.data(), stream(), options);
-        if (kind == norm1_) norm1<T>(view, total.data(), stream(), options);
-        if (kind == nonzero_) count_nonzero<T>(view, place.data(), stream(), options);
-        if constexpr (!is_integer)
-            if (kind == norm2_) norm2<T>(view, total.data(), stream(), options);
-        depth = reduce_depth(problem, device, options.algorithm);
-        of_scratch = scratch.damage();
-    }
+    reduce_options options{.algorithm = rung_of(p, where, reduce_algorithms())};
+    reduce_problem problem = kind == dot_ ? reduce_problem_of(view, other) : reduce_problem_of(view);
+    problem.has_scratch = p.word("scratch") != "none";
+    const device_traits* const device = where == processor::cpu ? nullptr : &traits_of(current_device());
+    scratch_memory scratch(p, where,
+                           device ? reduce_workspace_bytes(problem, *device, options.algorithm) : 0);
+    scratch.add_to(options);
+    if (device) depth = reduce_depth(problem, *device, options.algorithm);
+    const auto reduce = [&](auto on_host, auto on_gpu, auto& result) {
+        device ? on_gpu(view, result.data(), stream(), options) : void(*result.data() = on_host(view));
+    };
+    if (kind == sum_) reduce(host::sum<T>, sum<T>, total);
+    if (kind == mean_) reduce(host::mean<T>, mean<T>, average);
+    if (kind == max_) reduce(host::max<T>, max<T>, extreme);
+    if (kind == min_) reduce(host::min<T>, min<T>, extreme);
+    if (kind == argmin_) reduce(host::argmin<T>, argmin<T>, place);
+    if (kind == argmax_) reduce(host::argmax<T>, argmax<T>, place);
+    if (kind == norm1_) reduce(host::norm1<T>, norm1<T>, total);
+    if (kind == nonzero_) reduce(host::count_nonzero<T>, count_nonzero<T>, place);
+    if constexpr (!is_integer)
+        if (kind == norm2_) reduce(host::norm2<T>, norm2<T>, total);
+    if (kind == dot_)
+        device ? dot<T>(view, other, total.data(), stream(), options)
+               : void(*total.data() = host::dot<T>(view, other));
+    const std::string of_scratch = scratch.damage();
     exact_sum<T> sum_of_all = 0, products = 0, norm1_of_all = 0;
     wide terms = 0, magnitudes = 0, of_products = 0, squares = 0;
     std::int64_t nonzero = 0, least_place = size > 0 ? 0 : -1, largest_place = least_place;

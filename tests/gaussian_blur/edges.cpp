@@ -1,5 +1,4 @@
 #include "tests/gaussian_blur/rungs.hpp"
-#include "tests/support/headers.hpp"
 
 namespace heddle::test {
 namespace {

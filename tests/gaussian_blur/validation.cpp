@@ -1,5 +1,4 @@
 #include "tests/gaussian_blur/problem.hpp"
-#include "tests/support/headers.hpp"
 #include "tests/support/hopper.hpp"
 #include "tests/support/image_calls.hpp"
 

@@ -1,5 +1,4 @@
 #include "tests/image_filter/filters.hpp"
-#include "tests/support/headers.hpp"
 
 namespace heddle::test {
 namespace {

@@ -2,7 +2,6 @@
 
 #include "tests/bounds/windows.hpp"
 #include "tests/image_filter/filters.hpp"
-#include "tests/support/headers.hpp"
 
 namespace heddle::test {
 namespace {

@@ -1,5 +1,4 @@
 #include "tests/linear/elements.hpp"
-#include "tests/support/headers.hpp"
 
 namespace heddle::test {
 namespace {

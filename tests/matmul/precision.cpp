@@ -1,5 +1,4 @@
 #include "tests/matmul/rungs.hpp"
-#include "tests/support/headers.hpp"
 
 #include <heddle_baselines.hpp>
 

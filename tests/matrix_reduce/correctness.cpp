@@ -23,10 +23,8 @@ TYPED_TEST(matrix_reduce, gives_the_same_bits_every_time_and_in_a_graph) {
             const std::int64_t size = by_rows ? rows : cols;
             guarded<float> first(size), again(size), transposed_sum(size);
             const auto reduce = [&](guarded<float>& y, const matrix_reduce_options& options = {}) {
-                if (by_rows)
-                    row_sum<TypeParam>(view, y.vector(), *this->stream, options);
-                else
-                    column_sum<TypeParam>(view, y.vector(), *this->stream, options);
+                (by_rows ? row_sum<TypeParam> : column_sum<TypeParam>)(view, y.vector(), *this->stream,
+                                                                       options);
             };
             workspace scratch(
                 matrix_reduce_workspace_bytes(by_rows ? row_problem(view) : column_problem(view),
@@ -35,10 +33,8 @@ TYPED_TEST(matrix_reduce, gives_the_same_bits_every_time_and_in_a_graph) {
             reduce(first);
             this->stream->synchronize();
             const auto expected = first.download();
-            if (by_rows)
-                column_sum<TypeParam>(transposed(view), transposed_sum.vector(), *this->stream);
-            else
-                row_sum<TypeParam>(transposed(view), transposed_sum.vector(), *this->stream);
+            (by_rows ? column_sum<TypeParam> : row_sum<TypeParam>)(transposed(view), transposed_sum.vector(),
+                                                                   *this->stream, {});
             this->stream->synchronize();
             EXPECT_EQ(transposed_sum.download(), expected);
 
@@ -85,13 +81,10 @@ TYPED_TEST(matrix_reduce, finds_the_first_of_equals) {
             guarded<std::int64_t> y(std::ssize(places));
             guarded<TypeParam> largest(std::ssize(places));
             const matrix_reduce_options options{.algorithm = algorithm};
-            if (by_rows) {
-                row_argmax<TypeParam>(x.matrix(), y.vector(), *this->stream, options);
-                row_max<TypeParam>(x.matrix(), largest.vector(), *this->stream, options);
-            } else {
-                column_argmax<TypeParam>(x.matrix(), y.vector(), *this->stream, options);
-                column_max<TypeParam>(x.matrix(), largest.vector(), *this->stream, options);
-            }
+            (by_rows ? row_argmax<TypeParam> : column_argmax<TypeParam>)(x.matrix(), y.vector(),
+                                                                         *this->stream, options);
+            (by_rows ? row_max<TypeParam> : column_max<TypeParam>)(x.matrix(), largest.vector(),
+                                                                   *this->stream, options);
             ASSERT_EQ(y.download(), places);
             const auto found = largest.download();
             for (std::size_t i = 0; i < found.size(); ++i)

@@ -1,5 +1,4 @@
 #include "tests/onnx/nodes.hpp"
-#include "tests/support/headers.hpp"
 
 /// Elementwise functions that heddle lacks, made of those that it has.
 namespace heddle::test::onnx_nodes {

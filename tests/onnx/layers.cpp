@@ -1,6 +1,5 @@
 #include "tests/matmul/operands.hpp"
 #include "tests/onnx/nodes.hpp"
-#include "tests/support/headers.hpp"
 
 namespace heddle::test::onnx_nodes {
 namespace {

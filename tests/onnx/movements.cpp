@@ -1,5 +1,4 @@
 #include "tests/onnx/nodes.hpp"
-#include "tests/support/headers.hpp"
 
 namespace heddle::test::onnx_nodes {
 namespace {

@@ -1,5 +1,4 @@
 #include "tests/optimizer/parameters.hpp"
-#include "tests/support/headers.hpp"
 
 // Cases that tests/fuzz does not draw.
 namespace heddle::test {

@@ -1,5 +1,4 @@
 #include "tests/optimizer/parameters.hpp"
-#include "tests/support/headers.hpp"
 
 namespace heddle::test {
 namespace {

@@ -1,5 +1,4 @@
 #include "tests/scan/scan_test.hpp"
-#include "tests/support/headers.hpp"
 
 namespace heddle::test {
 namespace {
