@@ -33,8 +33,6 @@ Buffer make(std::int64_t size, cuda::stream_ref stream) {
         return Buffer(size);
 }
 
-const cuda::stream_ref legacy_stream{cudaStream_t{}};
-
 using kinds = testing::Types<device_buffer<int>, pinned_buffer<int>, managed_buffer<int>>;
 
 /// Checks for any machine, with or without a GPU.
@@ -50,7 +48,7 @@ TYPED_TEST(buffer_bookkeeping, default_is_empty) {
 }
 
 TYPED_TEST(buffer_bookkeeping, zero_elements_allocate_nothing) {
-    auto buffer = make<TypeParam>(0, legacy_stream);
+    auto buffer = make<TypeParam>(0, no_stream);
     EXPECT_EQ(buffer.size(), 0U);
     EXPECT_EQ(buffer.data(), nullptr);
     const vector_view<int> view = buffer;
@@ -65,13 +63,13 @@ TYPED_TEST(buffer_bookkeeping, zero_elements_allocate_nothing) {
 
 TYPED_TEST(buffer_bookkeeping, negative_size_is_refused) {
     expect_error("buffer: size is -1, expected 0 to 2305843009213693951",
-                 [] { make<TypeParam>(-1, legacy_stream); });
+                 [] { make<TypeParam>(-1, no_stream); });
 }
 
 TYPED_TEST(buffer_bookkeeping, size_whose_bytes_cannot_be_counted_is_refused) {
     constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
-    EXPECT_THROW(make<TypeParam>(most, legacy_stream), invalid_argument);
-    EXPECT_THROW(make<TypeParam>(most / std::int64_t{sizeof(int)} + 1, legacy_stream), invalid_argument);
+    EXPECT_THROW(make<TypeParam>(most, no_stream), invalid_argument);
+    EXPECT_THROW(make<TypeParam>(most / std::int64_t{sizeof(int)} + 1, no_stream), invalid_argument);
 }
 
 /// Pairs each kind of buffer with a stream and a way to read its elements.

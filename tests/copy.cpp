@@ -22,15 +22,13 @@ static_assert(!can_copy<std::vector<float>&, const device_buffer<float>&>);
 static_assert(!can_copy<matrix_view<float>, matrix_view<const float>>);
 static_assert(!can_copy<std::vector<std::string>&, std::vector<std::string>&>, "bytes do not make a string");
 
-const cuda::stream_ref legacy_stream{cudaStream_t{}};
-
 // Arguments are checked before any driver call, so these run without a GPU.
 
 TEST(copy_arguments, sizes_must_agree) {
     const std::vector<float> source(4);
     std::vector<float> destination(5, 7.0F);
     expect_error("copy: destination.size is 5, expected 4 (source.size)",
-                 [&] { heddle::copy(source, destination, legacy_stream); });
+                 [&] { heddle::copy(source, destination, no_stream); });
     EXPECT_EQ(destination, std::vector<float>(5, 7.0F));
 }
 
@@ -39,41 +37,40 @@ TEST(copy_arguments, extents_must_agree) {
     const matrix_view<float> source{memory.data(), 3, 4};
     const matrix_view<float> destination{memory.data() + 50, 3, 5};
     expect_error("copy: destination.cols is 5, expected 4 (source.cols)",
-                 [&] { heddle::copy(source, destination, legacy_stream); });
+                 [&] { heddle::copy(source, destination, no_stream); });
     expect_error("copy: destination.rows is 4, expected 3 (source.rows)",
-                 [&] { heddle::copy(source, transposed(source), legacy_stream); });
+                 [&] { heddle::copy(source, transposed(source), no_stream); });
 }
 
 TEST(copy_arguments, extents_must_not_be_negative) {
     std::vector<float> memory(10);
     const vector_view<float> negative{memory.data(), -1};
     expect_error("copy: source.size is -1, expected zero or more",
-                 [&] { heddle::copy(negative, negative, legacy_stream); });
+                 [&] { heddle::copy(negative, negative, no_stream); });
     expect_error("fill: destination.cols is -2, expected zero or more", [&] {
-        fill_zero(matrix_view{memory.data(), 2, -2}, legacy_stream);
+        fill_zero(matrix_view{memory.data(), 2, -2}, no_stream);
     });
 }
 
 TEST(copy_arguments, null_needs_a_zero_extent) {
     std::vector<float> memory(3);
-    expect_error("copy: destination.data is null, expected a pointer to its elements", [&] {
-        heddle::copy(memory, std::span<float>(static_cast<float*>(nullptr), 3), legacy_stream);
-    });
+    expect_error("copy: destination.data is null, expected a pointer to its elements",
+                 [&] { heddle::copy(memory, std::span<float>(static_cast<float*>(nullptr), 3), no_stream); });
     expect_error("copy: source.data is null, expected a pointer to its elements", [&] {
-        heddle::copy(vector_view<float>{nullptr, 3}, memory, legacy_stream);
+        heddle::copy(vector_view<float>{nullptr, 3}, memory, no_stream);
     });
-    EXPECT_THROW(fill_zero(vector_view<float>{nullptr, 3}, legacy_stream), invalid_argument);
+    EXPECT_THROW(fill_zero(vector_view<float>{nullptr, 3}, no_stream), invalid_argument);
 }
 
 TEST(copy_arguments, nothing_is_done_for_zero_elements) {
     std::vector<float> empty;
     const matrix_view<float> no_rows{nullptr, 0, 5};
     const matrix_view<float> no_cols{nullptr, 5, 0};
-    EXPECT_NO_THROW(heddle::copy(empty, device_buffer<float>(), legacy_stream));
-    EXPECT_NO_THROW(heddle::copy(no_rows, no_rows, legacy_stream));
-    EXPECT_NO_THROW(heddle::copy(no_cols, no_cols, legacy_stream));
-    EXPECT_NO_THROW(fill_zero(no_rows, legacy_stream));
-    EXPECT_NO_THROW(fill_zero(empty, legacy_stream));
+    EXPECT_NO_THROW(heddle::copy(empty, device_buffer<float>(), no_stream));
+    EXPECT_NO_THROW(heddle::copy(no_rows, no_rows, no_stream));
+    EXPECT_NO_THROW(heddle::copy(no_cols, no_cols, no_stream));
+    EXPECT_NO_THROW(fill_zero(no_rows, no_stream));
+    EXPECT_NO_THROW(fill_zero(empty, no_stream));
 }
 
 TEST(copy_arguments, rows_must_be_as_far_apart_as_they_are_long) {
@@ -81,21 +78,21 @@ TEST(copy_arguments, rows_must_be_as_far_apart_as_they_are_long) {
     const matrix_view<float> good{memory.data(), 3, 4};
     const matrix_view<float> close{memory.data() + 50, 3, 4, 3};
     expect_error("copy: destination.row_stride is 3, expected at least 4",
-                 [&] { heddle::copy(good, close, legacy_stream); });
+                 [&] { heddle::copy(good, close, no_stream); });
     expect_error("copy: source.row_stride is 3, expected at least 4",
-                 [&] { heddle::copy(close, good, legacy_stream); });
+                 [&] { heddle::copy(close, good, no_stream); });
     expect_error("copy: destination.col_stride is 3, expected at least 4",
-                 [&] { heddle::copy(transposed(good), transposed(close), legacy_stream); });
+                 [&] { heddle::copy(transposed(good), transposed(close), no_stream); });
     expect_error("fill: destination.stride is 0, expected at least 1", [&] {
-        fill_zero(vector_view{memory.data(), 3, 0}, legacy_stream);
+        fill_zero(vector_view{memory.data(), 3, 0}, no_stream);
     });
 }
 
 TEST(copy_arguments, bytes_must_be_countable) {
     float element = 0;
     const matrix_view<float> vast{&element, 3, 1, std::numeric_limits<std::int64_t>::max() / 2};
-    EXPECT_THROW(fill_zero(vast, legacy_stream), invalid_argument);
-    EXPECT_THROW(fill_zero(vector_view{&element, std::numeric_limits<std::int64_t>::max()}, legacy_stream),
+    EXPECT_THROW(fill_zero(vast, no_stream), invalid_argument);
+    EXPECT_THROW(fill_zero(vector_view{&element, std::numeric_limits<std::int64_t>::max()}, no_stream),
                  invalid_argument);
 }
 
@@ -106,8 +103,8 @@ TEST(copy_arguments, images_have_extents_that_make_sense) {
                                     std::int64_t row_stride, const std::string& rest) {
         const image_view<float> source{memory.data(), width, height, channels, row_stride};
         const image_view<float> destination{memory.data() + 50, width, height, channels, row_stride};
-        expect_error("copy: source." + rest, [&] { heddle::copy(source, destination, legacy_stream); });
-        expect_error("fill: destination." + rest, [&] { fill_zero(destination, legacy_stream); });
+        expect_error("copy: source." + rest, [&] { heddle::copy(source, destination, no_stream); });
+        expect_error("fill: destination." + rest, [&] { fill_zero(destination, no_stream); });
     };
     expect_refused(-2, 3, 4, 8, "width is -2, expected zero or more");
     expect_refused(2, 3, -4, 8, "channels is -4, expected zero or more");
@@ -129,14 +126,14 @@ TEST(copy_arguments, overlap_is_refused) {
     std::iota(memory.begin(), memory.end(), 0);
     const std::vector<int> before = memory;
     const std::span<int> all(memory);
-    EXPECT_THROW(heddle::copy(all, all, legacy_stream), invalid_argument);
-    EXPECT_THROW(heddle::copy(all.first(6), all.last(6), legacy_stream), invalid_argument);
-    EXPECT_THROW(heddle::copy(all.last(6), all.first(6), legacy_stream), invalid_argument);
+    EXPECT_THROW(heddle::copy(all, all, no_stream), invalid_argument);
+    EXPECT_THROW(heddle::copy(all.first(6), all.last(6), no_stream), invalid_argument);
+    EXPECT_THROW(heddle::copy(all.last(6), all.first(6), no_stream), invalid_argument);
     EXPECT_EQ(memory, before);
 
     const matrix_view<int> left{memory.data(), 2, 3, 5};
     const matrix_view<int> shifted{memory.data() + 2, 2, 3, 5};
-    EXPECT_THROW(heddle::copy(left, shifted, legacy_stream), invalid_argument);
+    EXPECT_THROW(heddle::copy(left, shifted, no_stream), invalid_argument);
     EXPECT_EQ(memory, before);
 }
 
@@ -144,11 +141,11 @@ TEST(copy_arguments, transposing_is_not_copying) {
     std::vector<float> memory(100);
     const matrix_view<float> row_major{memory.data(), 4, 4};
     const matrix_view<float> column_major = transposed(matrix_view<float>{memory.data() + 50, 4, 4});
-    EXPECT_EQ(error_of<unsupported>([&] { heddle::copy(row_major, column_major, legacy_stream); }),
+    EXPECT_EQ(error_of<unsupported>([&] { heddle::copy(row_major, column_major, no_stream); }),
               "copy: source and destination must both be row-major, or both be transposed; given: "
               "source.row_stride 4, source.col_stride 1, destination.row_stride 1, destination.col_stride 4");
     EXPECT_EQ(error_of<unsupported>([&] {
-                  fill_zero(matrix_view{memory.data(), 3, 3, 10, 2}, legacy_stream);
+                  fill_zero(matrix_view{memory.data(), 3, 3, 10, 2}, no_stream);
               }),
               "fill: destination must be row-major or transposed; given: destination.row_stride 10, "
               "destination.col_stride 2");
