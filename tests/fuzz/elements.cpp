@@ -89,51 +89,33 @@ void call(op operation, const View (&in)[3], const View& out, const problem& p, 
         where == processor::cpu ? on_host(arguments...) : on_device(arguments..., stream(), options);
     };
     const auto unary = [&](const auto& on_device, const auto& on_host) { with(on_device, on_host, x, out); };
-    switch (operation) {
-        case op::add:
-            return with(add<T>, host::add<T>, x, y, out);
-        case op::subtract:
-            return with(subtract<T>, host::subtract<T>, x, y, out);
-        case op::multiply:
-            return with(multiply<T>, host::multiply<T>, x, y, out);
-        case op::scale:
-            return with(scale<T>, host::scale<T>, static_cast<compute_type<T>>(alpha), x, out);
-        case op::axpy:
-            return with(axpy<T>, host::axpy<T>, static_cast<compute_type<T>>(alpha), x, out);
-        case op::fused_multiply_add:
-            return with(fused_multiply_add<T>, host::fused_multiply_add<T>, x, y, z, out);
-        case op::clamp:
-            return with(clamp<T>, host::clamp<T>, x, static_cast<compute_type<T>>(low),
-                        static_cast<compute_type<T>>(high), out);
-        case op::abs:
-            return unary(abs<T>, host::abs<T>);
-        case op::exp:
-            return unary(exp<T>, host::exp<T>);
-        case op::sigmoid:
-            return unary(sigmoid<T>, host::sigmoid<T>);
-        case op::tanh:
-            return unary(tanh<T>, host::tanh<T>);
-        case op::relu:
-            return unary(relu<T>, host::relu<T>);
-        case op::gelu:
-            return unary(gelu<T>, host::gelu<T>);
-        case op::gelu_tanh:
-            return unary(gelu_tanh<T>, host::gelu_tanh<T>);
-        case op::silu:
-            return unary(silu<T>, host::silu<T>);
-        case op::sigmoid_derivative:
-            return unary(sigmoid_derivative<T>, host::sigmoid_derivative<T>);
-        case op::tanh_derivative:
-            return unary(tanh_derivative<T>, host::tanh_derivative<T>);
-        case op::relu_derivative:
-            return unary(relu_derivative<T>, host::relu_derivative<T>);
-        case op::gelu_derivative:
-            return unary(gelu_derivative<T>, host::gelu_derivative<T>);
-        case op::gelu_tanh_derivative:
-            return unary(gelu_tanh_derivative<T>, host::gelu_tanh_derivative<T>);
-        case op::silu_derivative:
-            return unary(silu_derivative<T>, host::silu_derivative<T>);
-    }
+    if (operation == op::add) return with(add<T>, host::add<T>, x, y, out);
+    if (operation == op::subtract) return with(subtract<T>, host::subtract<T>, x, y, out);
+    if (operation == op::multiply) return with(multiply<T>, host::multiply<T>, x, y, out);
+    if (operation == op::scale)
+        return with(scale<T>, host::scale<T>, static_cast<compute_type<T>>(alpha), x, out);
+    if (operation == op::axpy)
+        return with(axpy<T>, host::axpy<T>, static_cast<compute_type<T>>(alpha), x, out);
+    if (operation == op::fused_multiply_add)
+        return with(fused_multiply_add<T>, host::fused_multiply_add<T>, x, y, z, out);
+    if (operation == op::clamp)
+        return with(clamp<T>, host::clamp<T>, x, static_cast<compute_type<T>>(low),
+                    static_cast<compute_type<T>>(high), out);
+    if (operation == op::abs) return unary(abs<T>, host::abs<T>);
+    if (operation == op::exp) return unary(exp<T>, host::exp<T>);
+    if (operation == op::sigmoid) return unary(sigmoid<T>, host::sigmoid<T>);
+    if (operation == op::tanh) return unary(tanh<T>, host::tanh<T>);
+    if (operation == op::relu) return unary(relu<T>, host::relu<T>);
+    if (operation == op::gelu) return unary(gelu<T>, host::gelu<T>);
+    if (operation == op::gelu_tanh) return unary(gelu_tanh<T>, host::gelu_tanh<T>);
+    if (operation == op::silu) return unary(silu<T>, host::silu<T>);
+    if (operation == op::sigmoid_derivative) return unary(sigmoid_derivative<T>, host::sigmoid_derivative<T>);
+    if (operation == op::tanh_derivative) return unary(tanh_derivative<T>, host::tanh_derivative<T>);
+    if (operation == op::relu_derivative) return unary(relu_derivative<T>, host::relu_derivative<T>);
+    if (operation == op::gelu_derivative) return unary(gelu_derivative<T>, host::gelu_derivative<T>);
+    if (operation == op::gelu_tanh_derivative)
+        return unary(gelu_tanh_derivative<T>, host::gelu_tanh_derivative<T>);
+    if (operation == op::silu_derivative) return unary(silu_derivative<T>, host::silu_derivative<T>);
 }
 
 /// Whether the result is the exact one, rounded, with the sign of a zero: the same as in the type of the arithmetic.
@@ -146,20 +128,12 @@ T rounded_once(op operation, T x, T y, T z) {
     using compute = compute_type<T>;
     const auto a = static_cast<compute>(x), b = static_cast<compute>(y), c = static_cast<compute>(z);
     const auto factor = static_cast<compute>(alpha);
-    switch (operation) {
-        case op::add:
-            return static_cast<T>(a + b);
-        case op::subtract:
-            return static_cast<T>(a - b);
-        case op::multiply:
-            return static_cast<T>(a * b);
-        case op::scale:
-            return static_cast<T>(factor * a);
-        case op::axpy:
-            return static_cast<T>(std::fma(factor, a, b));
-        default:
-            return static_cast<T>(std::fma(a, b, c));
-    }
+    if (operation == op::add) return static_cast<T>(a + b);
+    if (operation == op::subtract) return static_cast<T>(a - b);
+    if (operation == op::multiply) return static_cast<T>(a * b);
+    if (operation == op::scale) return static_cast<T>(factor * a);
+    if (operation == op::axpy) return static_cast<T>(std::fma(factor, a, b));
+    return static_cast<T>(std::fma(a, b, c));
 }
 
 template <class T>
@@ -424,16 +398,10 @@ operation transpose_cases() {
                 {{"type", 0, {"u32", "u8", "u16", "u64"}}, {"rung", 0, rung_words(transpose_algorithms())}},
                 {"x", "y"}),
             draw_transpose, [](const problem& p, processor where) {
-                switch (p["type"]) {
-                    case 0:
-                        return wrong_transpose<std::uint32_t>(p, where);
-                    case 1:
-                        return wrong_transpose<std::uint8_t>(p, where);
-                    case 2:
-                        return wrong_transpose<std::uint16_t>(p, where);
-                    default:
-                        return wrong_transpose<std::uint64_t>(p, where);
-                }
+                if (p["type"] == 0) return wrong_transpose<std::uint32_t>(p, where);
+                if (p["type"] == 1) return wrong_transpose<std::uint8_t>(p, where);
+                if (p["type"] == 2) return wrong_transpose<std::uint16_t>(p, where);
+                return wrong_transpose<std::uint64_t>(p, where);
             }};
 }
 

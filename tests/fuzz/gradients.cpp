@@ -164,10 +164,7 @@ std::string wrong_label_hits(const problem& p, processor where) {
         hits(where, vector_of(p, "hits", rows));
     where == processor::cpu ? host::label_hits<T>(x.matrix(), labels.vector(), hits.vector())
                             : label_hits<T>(x.matrix(), labels.vector(), hits.vector(), stream());
-    return first_of({mismatch(
-                         "hits", hits.read(), [&](std::size_t i) { return expected[i]; },
-                         [](std::size_t) { return 0.0; }),
-                     hits.damage(), x.change(), labels.change()});
+    return first_of({mismatch("hits", hits.read(), expected), hits.damage(), x.change(), labels.change()});
 }
 
 /// Some have more rows than blocks and clusters process at once.

@@ -230,10 +230,7 @@ std::string wrong_conv(const problem& p, processor where) {
             host::conv<Out, T>(input.tensor(), filters.filters(), output.tensor(), epilogue, options);
         else
             conv<Out, T>(input.tensor(), filters.filters(), output.tensor(), epilogue, stream(), options);
-        return first_of({mismatch(
-                             "output", output.read(), [&](std::size_t i) { return sums[i]; },
-                             [&](std::size_t i) { return bounds[i]; }),
-                         output.damage()});
+        return first_of({mismatch("output", output.read(), sums, bounds), output.damage()});
     };
     const auto kernels = options.algorithm == conv_algorithm::automatic ? std::span<const std::string_view>{}
                                                                         : conv_kernels(options.algorithm);
@@ -342,10 +339,7 @@ std::string wrong_pool(const problem& p, processor where) {
         output.clear();
         where == processor::cpu ? host::pool<T>(input.tensor(), output.tensor(), options)
                                 : pool<T>(input.tensor(), output.tensor(), stream(), options);
-        return first_of({mismatch(
-                             "output", output.read(), [&](std::size_t i) { return expected[i]; },
-                             [&](std::size_t i) { return bounds[i]; }),
-                         output.damage()});
+        return first_of({mismatch("output", output.read(), expected, bounds), output.damage()});
     };
     const auto kernels = options.algorithm == pool_algorithm::automatic ? std::span<const std::string_view>{}
                                                                         : pool_kernels(options.algorithm);

@@ -139,14 +139,11 @@ std::string wrong_linear_gradient(const problem& p, processor where) {
     };
     if (wants_dx) fault = first_of({fault, mismatch("dx", dx.read(), expected_dx, bound_of_dx)});
     if (wants_dw)
-        fault = first_of({fault, mismatch(
-                                     "dweights", dw.read(), [&](std::size_t i) { return to_w.values[i]; },
-                                     near(to_w, error_of(batch)))});
+        fault = first_of({fault, mismatch("dweights", dw.read(), to_w.values, near(to_w, error_of(batch)))});
     if (wants_db)
-        fault =
-            first_of({fault, mismatch(
-                                 "dbias", db.read(), [&](std::size_t i) { return to_b.values[i]; },
-                                 near(to_b, bounds::of_additions(static_cast<double>(batch), bounds::u)))});
+        fault = first_of(
+            {fault, mismatch("dbias", db.read(), to_b.values,
+                             near(to_b, bounds::of_additions(static_cast<double>(batch), bounds::u)))});
     return first_of({fault, wants_dx ? dx.damage() : dx.change(), wants_dw ? dw.damage() : dw.change(),
                      wants_db ? db.damage() : db.change(), x.change(), w.change(), gradient.change()});
 }

@@ -133,18 +133,11 @@ std::string wrong_matmul(const problem& p, processor where) {
 /// Calls f.operator()<In, Out>() with the types at this index.
 template <class Function>
 std::string with_types(std::int64_t type, Function f) {
-    switch (type) {
-        case 0:
-            return f.template operator()<float, float>();
-        case 1:
-            return f.template operator()<half, half>();
-        case 2:
-            return f.template operator()<bfloat16, bfloat16>();
-        case 3:
-            return f.template operator()<half, float>();
-        default:
-            return f.template operator()<bfloat16, float>();
-    }
+    if (type == 0) return f.template operator()<float, float>();
+    if (type == 1) return f.template operator()<half, half>();
+    if (type == 2) return f.template operator()<bfloat16, bfloat16>();
+    if (type == 3) return f.template operator()<half, float>();
+    return f.template operator()<bfloat16, float>();
 }
 
 const std::vector<std::string_view> without_epilogue = {
@@ -197,9 +190,7 @@ struct products {
     }
     template <class Out>
     [[nodiscard]] std::string mismatch(const std::vector<Out>& actual) const {
-        return fuzz::mismatch(
-            "c", actual, [&](std::size_t i) { return expected[i]; },
-            [&](std::size_t i) { return bounds[i]; });
+        return fuzz::mismatch("c", actual, expected, bounds);
     }
 };
 

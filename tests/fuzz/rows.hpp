@@ -184,8 +184,7 @@ struct expectation {
     }
     template <class T>
     [[nodiscard]] std::string mismatch(std::string_view name, const std::vector<T>& actual) const {
-        return fuzz::mismatch(
-            name, actual, [&](std::size_t i) { return values[i]; }, [&](std::size_t i) { return bounds[i]; });
+        return fuzz::mismatch(name, actual, values, bounds);
     }
 };
 

@@ -151,16 +151,15 @@ std::string wrong_optimizer(const problem& p, processor where) {
         };
         const auto weights = each.weight.read();
         const auto rounded_once = [&](std::size_t i) { return to_double(static_cast<T>(weights[i])); };
-        wrong = first_of(
-            {compare("weights", each.weight, &weight_and_moments::weight),
-             moments > 0 ? compare("first moments", each.first, &weight_and_moments::first)
-                         : each.first.change(),
-             moments > 1 ? compare("second moments", each.second, &weight_and_moments::second)
-                         : each.second.change(),
-             has_value ? mismatch("value", each.value.read(), rounded_once, [](std::size_t) { return 0.0; })
-                       : each.value.change(),
-             each.weight.damage(), each.first.damage(), each.second.damage(), each.value.damage(),
-             each.gradient.change()});
+        wrong =
+            first_of({compare("weights", each.weight, &weight_and_moments::weight),
+                      moments > 0 ? compare("first moments", each.first, &weight_and_moments::first)
+                                  : each.first.change(),
+                      moments > 1 ? compare("second moments", each.second, &weight_and_moments::second)
+                                  : each.second.change(),
+                      has_value ? mismatch("value", each.value.read(), rounded_once) : each.value.change(),
+                      each.weight.damage(), each.first.damage(), each.second.damage(), each.value.damage(),
+                      each.gradient.change()});
     }
     return first_of({wrong, norm_there.change(), rate_there.change(), step_there.change()});
 }
@@ -341,10 +340,9 @@ std::string wrong_bernoulli_bytes(const problem& p, processor where) {
                                                                  {rung_of(p, where, random_algorithms())});
     });
     const auto words = words_of(generator_of(p), rows * cols);
-    return first_of({mismatch(
-                         "y", y.read(), [&](std::size_t i) { return words[i] < 0.3 * 0x1p32 ? 1.0 : 0.0; },
-                         [](std::size_t) { return 0.0; }),
-                     y.damage()});
+    return first_of(
+        {mismatch("y", y.read(), [&](std::size_t i) { return words[i] < 0.3 * 0x1p32 ? 1.0 : 0.0; }),
+         y.damage()});
 }
 
 /// Ranges whose nearest number is outside, or around zero, whose sign matters, or with ends that no type has.
@@ -472,9 +470,7 @@ std::string wrong_permutation(const problem& p, processor where) {
     host::random_permutation({same.data(), size}, generator_of(p));
     std::ranges::sort(sorted);
     return first_of({difference("y", ys, same),
-                     mismatch(
-                         "y, sorted", sorted, [](std::size_t i) { return static_cast<double>(i); },
-                         [](std::size_t) { return 0.0; }),
+                     mismatch("y, sorted", sorted, [](std::size_t i) { return static_cast<double>(i); }),
                      y.damage()});
 }
 

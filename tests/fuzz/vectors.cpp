@@ -192,34 +192,27 @@ std::string wrong_reduce(const problem& p, processor where) {
         return is_integer ? 0 : error_of_additions<sum_type<T>>(roundings, size);
     };
     const wide least_sum = is_integer ? 0 : smallest<sum_type<T>>();
-    switch (kind) {
-        case sum_:
-            return one(total, widened_sum<T>(sum_of_all), of_sums(depth) * magnitudes);
-        case mean_:  // two more roundings, and one from int64 to double
-            return one(average, terms / n,
-                       error_of_additions<mean_type<T>>(depth + 3, size) * magnitudes / n +
-                           smallest<mean_type<T>>());
-        case max_:
-            return one(extreme, largest, 0);
-        case min_:
-            return one(extreme, least, 0);
-        case argmin_:
-            return one(place, least_place, 0);
-        case argmax_:
-            return one(place, largest_place, 0);
-        case dot_:
-            return one(total, widened_sum<T>(products), of_sums(depth + 1) * of_products + n * least_sum);
-        case norm1_:
-            return one(total, widened_sum<T>(norm1_of_all), of_sums(depth) * magnitudes);
-        case norm2_: {  // the root halves the error of the squares; it rounds, and so does the result's type
-            constexpr bool is_double = std::is_same_v<T, double>;
-            const wide relative = static_cast<wide>(depth + (is_double ? 4 : 3)) * 0x1p-54L +
-                                  (n + 2) * 0x1p-64L + (is_double ? 0 : 0x1p-24L);
-            return one(total, std::sqrt(squares), relative * std::sqrt(squares) + least_sum);
-        }
-        default:
-            return one(place, nonzero, 0);
+    if (kind == sum_) return one(total, widened_sum<T>(sum_of_all), of_sums(depth) * magnitudes);
+    // two more roundings, and one from int64 to double
+    if (kind == mean_)
+        return one(
+            average, terms / n,
+            error_of_additions<mean_type<T>>(depth + 3, size) * magnitudes / n + smallest<mean_type<T>>());
+    if (kind == max_) return one(extreme, largest, 0);
+    if (kind == min_) return one(extreme, least, 0);
+    if (kind == argmin_) return one(place, least_place, 0);
+    if (kind == argmax_) return one(place, largest_place, 0);
+    if (kind == dot_)
+        return one(total, widened_sum<T>(products), of_sums(depth + 1) * of_products + n * least_sum);
+    if (kind == norm1_) return one(total, widened_sum<T>(norm1_of_all), of_sums(depth) * magnitudes);
+    if (kind ==
+        norm2_) {  // the root halves the error of the squares; it rounds, and so does the result's type
+        constexpr bool is_double = std::is_same_v<T, double>;
+        const wide relative = static_cast<wide>(depth + (is_double ? 4 : 3)) * 0x1p-54L + (n + 2) * 0x1p-64L +
+                              (is_double ? 0 : 0x1p-24L);
+        return one(total, std::sqrt(squares), relative * std::sqrt(squares) + least_sum);
     }
+    return one(place, nonzero, 0);
 }
 
 /// Only sum, min and max have most of the rungs.
@@ -346,10 +339,7 @@ std::string wrong_histogram(const problem& p, processor where) {
             ++expected[static_cast<std::size_t>(std::min(bin, bins - 1))];
         }
     }
-    return first_of({mismatch(
-                         "counts", counts.read(), [&](std::size_t i) { return expected[i]; },
-                         [](std::size_t) { return 0.0; }),
-                     counts.damage(), x.change()});
+    return first_of({mismatch("counts", counts.read(), expected), counts.damage(), x.change()});
 }
 
 /// Shared memory keeps 12288 counts, and a packet 16 bytes.
@@ -391,16 +381,10 @@ operation scan_cases() {
                            {"y_offset", 0},
                            {"y_step", 1}}),
             draw_scan, [](const problem& p, processor where) {
-                switch (p["type"]) {
-                    case 0:
-                        return wrong_scan<float>(p, where);
-                    case 1:
-                        return wrong_scan<double>(p, where);
-                    case 2:
-                        return wrong_scan<std::int32_t>(p, where);
-                    default:
-                        return wrong_scan<std::int64_t>(p, where);
-                }
+                if (p["type"] == 0) return wrong_scan<float>(p, where);
+                if (p["type"] == 1) return wrong_scan<double>(p, where);
+                if (p["type"] == 2) return wrong_scan<std::int32_t>(p, where);
+                return wrong_scan<std::int64_t>(p, where);
             }};
 }
 
