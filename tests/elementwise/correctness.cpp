@@ -228,9 +228,7 @@ TEST_F(large_elementwise, turns_over_more_squares_than_a_grid_is_high) {
 
 TEST_F(large_elementwise, takes_more_than_2_to_31_elements) {
     constexpr std::int64_t size = (std::int64_t{1} << 31) + 9;
-    std::size_t free = 0, total = 0;
-    check(cudaMemGetInfo(&free, &total));
-    if (free < (size + 1) * sizeof(half)) GTEST_SKIP() << "needs 4 GiB of device memory";
+    if (!has_free_memory((size + 1) * sizeof(half))) GTEST_SKIP() << "needs 4 GiB of device memory";
 
     const heddle::stream stream;
     device_buffer<half> x(size, stream);

@@ -26,9 +26,7 @@ TEST_F(histogram_of_bytes, counts_anew_in_a_graph) {
 
 TEST_F(histogram_of_bytes, counts_beyond_32_bits) {
     constexpr std::int64_t size = (std::int64_t{1} << 32) + 77;
-    std::size_t free = 0, total = 0;
-    check(cudaMemGetInfo(&free, &total));
-    if (free < 5 * (std::size_t{1} << 30)) GTEST_SKIP() << "needs 5 GiB of device memory";
+    if (!has_free_memory(5 * (std::size_t{1} << 30))) GTEST_SKIP() << "needs 5 GiB of device memory";
     const stream s;
     device_buffer<std::uint8_t> x(size, s);
     fill_bytes(x, std::byte{9}, s);

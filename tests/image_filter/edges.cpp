@@ -5,9 +5,7 @@ namespace {
 
 TEST_F(image_filter, large_rows_of_more_than_2_to_29_values) {
     constexpr std::int64_t width = (std::int64_t{1} << 29) + 5;
-    std::size_t free = 0, total = 0;
-    check(cudaMemGetInfo(&free, &total));
-    if (free < std::size_t{6} << 29) GTEST_SKIP() << "needs 3 GB of free device memory";
+    if (!has_free_memory(std::size_t{6} << 29)) GTEST_SKIP() << "needs 3 GB of free device memory";
     device_buffer<std::uint8_t> source(width, *stream);
     device_buffer<float> destination(width, *stream);
     fill_bytes(source, std::byte{7}, *stream);

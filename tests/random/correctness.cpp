@@ -96,9 +96,7 @@ TEST_F(large_random, takes_more_rows_than_a_grid_is_high) {
 
 TEST_F(large_random, takes_more_elements_than_32_bits_count) {
     constexpr std::int64_t size = (std::int64_t{1} << 32) + 77, tail = 1000;
-    std::size_t free = 0, total = 0;
-    heddle::check(cudaMemGetInfo(&free, &total));
-    if (free < 5 * (std::size_t{1} << 30)) GTEST_SKIP() << "needs 5 GiB of device memory";
+    if (!has_free_memory(5 * (std::size_t{1} << 30))) GTEST_SKIP() << "needs 5 GiB of device memory";
     device_buffer<std::uint8_t> y(size, *stream);
     for (const random_algorithm algorithm : with_automatic(random_algorithms())) {
         fill_bytes(y, std::byte{9}, *stream);

@@ -71,9 +71,7 @@ class large_reduce : public reduce_test {};
 TEST_F(large_reduce, keeps_its_bound_at_2_to_30_elements) {
     constexpr std::int64_t size = std::int64_t{1} << 30;
     constexpr std::int64_t period = 1000003;
-    std::size_t free = 0, total = 0;
-    check(cudaMemGetInfo(&free, &total));
-    if (free < 5 * (std::size_t{1} << 30)) GTEST_SKIP() << "needs 5 GiB of device memory";
+    if (!has_free_memory(5 * (std::size_t{1} << 30))) GTEST_SKIP() << "needs 5 GiB of device memory";
 
     const auto xs = random_elements<float>(period, 0, 1);
     device_buffer<float> x(size, *stream);
@@ -123,9 +121,7 @@ TEST_F(large_reduce, keeps_its_bound_at_2_to_30_elements) {
 
 TEST_F(large_reduce, takes_more_than_2_to_31_elements) {
     constexpr std::int64_t size = (std::int64_t{1} << 31) + 9;
-    std::size_t free = 0, total = 0;
-    check(cudaMemGetInfo(&free, &total));
-    if (free < 5 * (std::size_t{1} << 30)) GTEST_SKIP() << "needs 5 GiB of device memory";
+    if (!has_free_memory(5 * (std::size_t{1} << 30))) GTEST_SKIP() << "needs 5 GiB of device memory";
 
     device_buffer<half> x(size, *stream);
     fill_bytes(x, std::byte{0x3c}, *stream);

@@ -149,9 +149,7 @@ TEST_F(large_scan, keeps_its_bound_on_positive_data) {
 
 TEST_F(large_scan, takes_more_than_2_to_31_elements) {
     constexpr std::int64_t size = (std::int64_t{1} << 31) + 9;
-    std::size_t free = 0, total = 0;
-    check(cudaMemGetInfo(&free, &total));
-    if (free < 10 * (std::size_t{1} << 30)) GTEST_SKIP() << "needs 10 GiB of device memory";
+    if (!has_free_memory(10 * (std::size_t{1} << 30))) GTEST_SKIP() << "needs 10 GiB of device memory";
 
     device_buffer<std::int32_t> x(size, *stream);
     for (const scan_algorithm algorithm : {scan_algorithm::reduce_then_scan, scan_algorithm::look_back}) {

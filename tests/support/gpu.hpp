@@ -28,6 +28,13 @@ inline bool has_warpgroups() {
     return device.compute_capability_major == 9 && device.compute_capability_minor == 0;
 }
 
+/// Whether the current device has so many bytes free.
+inline bool has_free_memory(std::size_t bytes) {
+    std::size_t free = 0, total = 0;
+    check(cudaMemGetInfo(&free, &total));
+    return free >= bytes;
+}
+
 /// Whether tests must not pass by being skipped on this machine.
 inline bool is_gpu_required() {
     const char* required = std::getenv("HEDDLE_REQUIRE_GPU");

@@ -99,9 +99,7 @@ TEST_F(transposition, takes_any_trivially_copyable_type) {
 
 TEST_F(large_transposition, takes_more_than_2_to_31_elements) {
     constexpr std::int64_t rows = 65539, cols = 32779;
-    std::size_t free = 0, total = 0;
-    heddle::check(cudaMemGetInfo(&free, &total));
-    if (free < std::size_t{5} << 30) GTEST_SKIP() << "needs 5 GiB of device memory";
+    if (!has_free_memory(std::size_t{5} << 30)) GTEST_SKIP() << "needs 5 GiB of device memory";
 
     device_buffer<std::uint8_t> from(rows * cols, *stream), to(rows * cols, *stream);
     const std::array<std::pair<std::int64_t, std::int64_t>, 5> places = {
