@@ -196,13 +196,10 @@ TEST_F(conv_function_refusals, name_the_rungs_that_take_one) {
     const stream s;
     test::conv_operands<half, half> p({1, 6, 5, 16, 16, 3, 3});
     const auto reason_of = [&](const conv_options& options) {
-        try {
+        return test::error_of<unsupported>([&] {
             conv<half>(p.input.tensor(), p.filters.filters(), p.output.tensor(), {}, weighted_leaky_relu{}, s,
                        options);
-        } catch (const unsupported& error) {
-            return std::string(error.what());
-        }
-        return std::string();
+        });
     };
     p.prepare_output(0);
     const std::string those =

@@ -227,14 +227,11 @@ TEST_F(matmul_function_refusals, name_the_rungs_that_take_one) {
 
     guarded<float> of_float(8, 8, 8);
     const auto reason_of = [&](matmul_algorithm algorithm, std::string_view kernel = {}) {
-        try {
+        return test::error_of<unsupported>([&] {
             matmul<float>({of_float.data(), 4, 4}, {of_float.data() + 16, 4, 4},
                           matrix_view<float>{of_float.data() + 32, 4, 4}, {}, weighted_leaky_relu{}, s,
                           {.algorithm = algorithm, .kernel = kernel});
-        } catch (const unsupported& error) {
-            return std::string(error.what());
-        }
-        return std::string();
+        });
     };
     EXPECT_EQ(reason_of(matmul_algorithm::pipelined),
               "matmul: pipelined takes no function: warp_tiled and tf32 128x128 do");

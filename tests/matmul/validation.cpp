@@ -205,12 +205,7 @@ TEST_F(matmul_options_text, says_which_kernels_there_are) {
 
 TEST_F(matmul_options_text, names_the_type_that_a_rung_is_not_for) {
     const auto text_of = [&](auto* p, matmul_algorithm algorithm, std::string_view kernel = {}) {
-        try {
-            multiply(p, {.algorithm = algorithm, .kernel = kernel});
-        } catch (const unsupported& error) {
-            return std::string(error.what());
-        }
-        return std::string();
+        return error_of<unsupported>([&] { multiply(p, {.algorithm = algorithm, .kernel = kernel}); });
     };
     EXPECT_EQ(text_of(floats_, matmul_algorithm::persistent),
               "matmul: persistent has no kernel for operands of type float");

@@ -102,13 +102,10 @@ TEST_F(reduce_arguments, an_operation_has_the_rung_that_is_asked_for) {
     for (const reduce_algorithm algorithm : reduce_algorithms()) {
         const auto has = reduce_algorithms(reduce_operation::argmax);
         if (std::ranges::find(has, algorithm) != has.end()) continue;
-        try {
-            argmax<std::int32_t>({x, 4}, &result, no_stream, {.algorithm = algorithm});
-            FAIL() << "expected unsupported";
-        } catch (const unsupported& error) {
-            EXPECT_EQ(error.what(), "argmax: " + std::string(to_string(algorithm)) +
-                                        " is a rung of sum, min and max alone");
-        }
+        expect_error<unsupported>(
+            "argmax: " + std::string(to_string(algorithm)) + " is a rung of sum, min and max alone", [&] {
+                argmax<std::int32_t>({x, 4}, &result, no_stream, {.algorithm = algorithm});
+            });
     }
     EXPECT_EQ(result, 17);
 }

@@ -73,12 +73,12 @@ std::string invalid_argument_of(Body body) {
     return error_of<invalid_argument>(body);
 }
 
-/// Expects an invalid_argument with this text.
-template <class Body>
+/// Expects an error with this text.
+template <class Error = invalid_argument, class Body>
 void expect_error(const std::string& text, Body body,
                   const std::source_location& at = std::source_location::current()) {
     const testing::ScopedTrace trace(at.file_name(), static_cast<int>(at.line()), "expected here");
-    EXPECT_EQ(invalid_argument_of(body), text);
+    EXPECT_EQ(error_of<Error>(body), text);
 }
 
 /// For calls that must not reach a device.
