@@ -24,24 +24,12 @@ std::vector<field> image_fields(std::vector<field> fields) {
         {"border", 0, {"replicate", "reflect", "reflect_101", "wrap", "constant"}},
         {"source", 0, {"of_each", "of_all"}},
         {"beside", 0, {"none", "sources", "destinations"}},
-        {"values", 0, all_values},
-        {"images"},
-        {"height"},
-        {"width"},
-        {"channels"},
-        {"radius_x", 1},
-        {"radius_y", 1},
-        {"left", 0},
-        {"top", 0},
-        {"right", 0},
-        {"bottom", 0},
-        {"offset", 0},
-        {"padding", 0},
-        {"to_offset", 0},
-        {"to_padding", 0},
-        {"seed", 0}};
+        {"values", 0, all_values}};
     fields.insert(fields.end(), more.begin(), more.end());
-    return fields;
+    return with_numbers(
+        std::move(fields),
+        "images height width channels radius_x radius_y left=0 top=0 right=0 bottom=0 offset=0 "
+        "padding=0 to_offset=0 to_padding=0 seed=0");
 }
 
 void draw_images(drawing& d, problem& p) {

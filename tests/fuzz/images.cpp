@@ -9,17 +9,11 @@ namespace {
 /// The fields of windows: the distances, and the gaps around an image. The operand with gaps has padding behind each
 /// pixel, row and image.
 std::vector<field> window_fields(std::vector<field> fields) {
-    const std::vector<field> more = {{"count"},          {"height"},
-                                     {"width"},          {"window_height"},
-                                     {"window_width"},   {"stride_y"},
-                                     {"stride_x"},       {"top", 0},
-                                     {"bottom", 0},      {"left", 0},
-                                     {"right", 0},       {"spaced", 0, {"input", "output", "filters", "all"}},
-                                     {"offset", 0},      {"padding", 0},
-                                     {"row_padding", 0}, {"image_padding", 0},
-                                     {"seed", 0}};
-    fields.insert(fields.end(), more.begin(), more.end());
-    return fields;
+    fields.push_back({"spaced", 0, {"input", "output", "filters", "all"}});
+    return with_numbers(
+        std::move(fields),
+        "count height width window_height window_width stride_y stride_x top=0 bottom=0 left=0 "
+        "right=0 offset=0 padding=0 row_padding=0 image_padding=0 seed=0");
 }
 
 /// In half of the problems there are gaps around the pixels, rows and images of a tensor.
@@ -369,29 +363,19 @@ void draw_pool(drawing& d, problem& p) {
 operation conv_cases() {
     return {
         "conv",
-        window_fields({{"type", 0, {"f32", "f16", "bf16", "f16_to_f32", "bf16_to_f32"}},
-                       {"groups"},
-                       {"inputs"},
-                       {"outputs"},
-                       {"dilation_y"},
-                       {"dilation_x"},
-                       {"alpha", 0, {"1", "-0.5", "0", "nan"}},
-                       {"beta", 0, {"0", "-0.5"}},
-                       {"bias", 0, {"none", "there"}},
-                       {"scale", 0, {"none", "there"}},
-                       {"bias_offset", 0},
-                       {"bias_step"},
-                       {"scale_offset", 0},
-                       {"scale_step"},
-                       {"residual", 0, {"none", "before_activation", "after_activation", "in_place"}},
-                       {"residual_offset", 0},
-                       {"residual_padding", 0},
-                       {"residual_row_padding", 0},
-                       {"residual_image_padding", 0},
-                       {"activation", 0, {"none", "relu", "gelu", "gelu_tanh", "silu", "sigmoid", "tanh"}},
-                       {"precision", 0, {"fp32", "tf32"}},
-                       {"values", 0, all_values},
-                       {"rung", 0, rung_words(conv_algorithms())}}),
+        window_fields(with_numbers(
+            {{"type", 0, {"f32", "f16", "bf16", "f16_to_f32", "bf16_to_f32"}},
+             {"alpha", 0, {"1", "-0.5", "0", "nan"}},
+             {"beta", 0, {"0", "-0.5"}},
+             {"bias", 0, {"none", "there"}},
+             {"scale", 0, {"none", "there"}},
+             {"residual", 0, {"none", "before_activation", "after_activation", "in_place"}},
+             {"activation", 0, {"none", "relu", "gelu", "gelu_tanh", "silu", "sigmoid", "tanh"}},
+             {"precision", 0, {"fp32", "tf32"}},
+             {"values", 0, all_values},
+             {"rung", 0, rung_words(conv_algorithms())}},
+            "groups inputs outputs dilation_y dilation_x bias_offset=0 bias_step scale_offset=0 scale_step "
+            "residual_offset=0 residual_padding=0 residual_row_padding=0 residual_image_padding=0")),
         draw_conv,
         [](const problem& p, processor where) {
             if (p["type"] == 3) return wrong_conv<half, float>(p, where);

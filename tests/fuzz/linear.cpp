@@ -173,41 +173,31 @@ const std::vector<std::string_view> wanted = {"yes", "no"};
 
 operation linear_cases() {
     return {"linear",
-            fields_of({"x", "w", "y"}, {{"type", 0, single_types},
-                                        {"batch"},
-                                        {"in"},
-                                        {"out"},
-                                        {"bias", 0, {"none", "there"}},
-                                        {"bias_offset", 0},
-                                        {"bias_step"},
-                                        {"activation", 0, activations},
-                                        {"values", 0, finite_values},
-                                        {"rung", 0, rungs_without_norms()},
-                                        {"precision", 0, precisions_without_norms},
-                                        scratch_field,
-                                        {"seed", 0}}),
+            fields_of({"x", "w", "y"}, with_numbers({{"type", 0, single_types},
+                                                     {"bias", 0, {"none", "there"}},
+                                                     {"activation", 0, activations},
+                                                     {"values", 0, finite_values},
+                                                     {"rung", 0, rungs_without_norms()},
+                                                     {"precision", 0, precisions_without_norms},
+                                                     scratch_field},
+                                                    "batch in out bias_offset=0 bias_step seed=0")),
             draw_linear, of_single_type<[]<class T>(auto&... a) { return wrong_linear<T>(a...); }>};
 }
 
 operation linear_gradient_cases() {
-    return {
-        "linear_gradient",
-        fields_of({"x", "w", "g", "dx", "dw"}, {{"type", 0, single_types},
-                                                {"batch"},
-                                                {"in"},
-                                                {"out"},
-                                                {"activation_of_x", 0, {"none", "relu", "sigmoid", "tanh"}},
-                                                {"wants_dx", 0, wanted},
-                                                {"wants_dweights", 0, wanted},
-                                                {"wants_dbias", 0, wanted},
-                                                {"bias_offset", 0},
-                                                {"bias_step"},
-                                                {"values", 0, finite_values},
-                                                {"rung", 0, rung_words(linear_gradient_algorithms())},
-                                                {"precision", 0, precisions_without_norms},
-                                                scratch_field,
-                                                {"seed", 0}}),
-        draw_linear_gradient, wrong_linear_gradient};
+    return {"linear_gradient",
+            fields_of({"x", "w", "g", "dx", "dw"},
+                      with_numbers({{"type", 0, single_types},
+                                    {"activation_of_x", 0, {"none", "relu", "sigmoid", "tanh"}},
+                                    {"wants_dx", 0, wanted},
+                                    {"wants_dweights", 0, wanted},
+                                    {"wants_dbias", 0, wanted},
+                                    {"values", 0, finite_values},
+                                    {"rung", 0, rung_words(linear_gradient_algorithms())},
+                                    {"precision", 0, precisions_without_norms},
+                                    scratch_field},
+                                   "batch in out bias_offset=0 bias_step seed=0")),
+            draw_linear_gradient, wrong_linear_gradient};
 }
 
 }  // namespace heddle::fuzz

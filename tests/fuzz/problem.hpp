@@ -19,6 +19,9 @@ struct field {
     std::vector<std::string_view> words = {};
 };
 
+/// Adds fields of numbers, whose simplest is 1 or as in "rows cols offset=0".
+std::vector<field> with_numbers(std::vector<field> fields, const std::string& names);
+
 /// On a GPU, operands are in common memory, or each has pages of its own and begins or ends at their edge.
 enum class processor { cpu, gpu, gpu_page_begin, gpu_page_end };
 

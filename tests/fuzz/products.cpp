@@ -130,16 +130,6 @@ std::string wrong_matmul(const problem& p, processor where) {
                      residual.change()});
 }
 
-/// Calls f.operator()<In, Out>() with the types at this index.
-template <class Function>
-std::string with_types(std::int64_t type, Function f) {
-    if (type == 0) return f.template operator()<float, float>();
-    if (type == 1) return f.template operator()<half, half>();
-    if (type == 2) return f.template operator()<bfloat16, bfloat16>();
-    if (type == 3) return f.template operator()<half, float>();
-    return f.template operator()<bfloat16, float>();
-}
-
 const std::vector<std::string_view> without_epilogue = {
     "coalesced", "tiled",     "shared_memory",    "register_tiled", "tma_pipelined",
     "tf32x3",    "wgmma_tma", "warp_specialized", "persistent",     "cluster_multicast",
@@ -346,30 +336,20 @@ const std::vector<std::string_view> types = {"f32", "f16", "bf16", "f16_to_f32",
 
 operation matmul_cases() {
     return {"matmul",
-            fields_of({"a", "b", "c", "r"}, {{"type", 0, types},
-                                             {"m"},
-                                             {"n"},
-                                             {"k"},
-                                             {"alpha", 0, factors},
-                                             {"beta", 0, factors_of_c},
-                                             {"bias", 0, {"none", "row", "column", "both"}},
-                                             {"bias_offset", 0},
-                                             {"bias_step"},
-                                             {"activation", 0, activations},
-                                             {"scale", 0, {"1", "1.5"}},
-                                             {"residual", 0, {"none", "apart", "c"}},
-                                             {"values", 0, all_values},
-                                             {"rung", 0, all_rungs()},
-                                             {"kernel", 0},
-                                             {"precision", 0, precisions},
-                                             scratch_field,
-                                             {"seed", 0}}),
+            fields_of({"a", "b", "c", "r"}, with_numbers({{"type", 0, types},
+                                                          {"alpha", 0, factors},
+                                                          {"beta", 0, factors_of_c},
+                                                          {"bias", 0, {"none", "row", "column", "both"}},
+                                                          {"activation", 0, activations},
+                                                          {"scale", 0, {"1", "1.5"}},
+                                                          {"residual", 0, {"none", "apart", "c"}},
+                                                          {"values", 0, all_values},
+                                                          {"rung", 0, all_rungs()},
+                                                          {"precision", 0, precisions},
+                                                          scratch_field},
+                                                         "m n k bias_offset=0 bias_step kernel=0 seed=0")),
             draw_matmul,
-            [](const problem& p, processor where) {
-                return with_types(p["type"],
-                                  [&]<class In, class Out>() { return wrong_matmul<In, Out>(p, where); });
-            },
-            5};
+            of_types<[]<class In, class Out>(auto&... a) { return wrong_matmul<In, Out>(a...); }>, 5};
 }
 
 operation batched_matmul_cases() {
@@ -379,48 +359,31 @@ operation batched_matmul_cases() {
         "cluster_multicast", "stream_k", "vector", "warp_tiled", "pipelined",
         "split_k",           "thin",     "skinny", "bf16x6",     "tf32"};
     return {"batched_matmul",
-            fields_of({"a", "b", "c"}, {{"type", 0, types},
-                                        {"count"},
-                                        {"m"},
-                                        {"n"},
-                                        {"k"},
-                                        {"gap", 0},
-                                        {"alpha", 0, factors},
-                                        {"beta", 0, factors_of_c},
-                                        {"shared", 0, {"none", "a", "b", "both"}},
-                                        {"values", 0, all_values},
-                                        {"rung", 0, rungs},
-                                        {"kernel", 0},
-                                        {"precision", 0, precisions_without_norms},
-                                        scratch_field,
-                                        {"seed", 0}}),
+            fields_of({"a", "b", "c"}, with_numbers({{"type", 0, types},
+                                                     {"alpha", 0, factors},
+                                                     {"beta", 0, factors_of_c},
+                                                     {"shared", 0, {"none", "a", "b", "both"}},
+                                                     {"values", 0, all_values},
+                                                     {"rung", 0, rungs},
+                                                     {"precision", 0, precisions_without_norms},
+                                                     scratch_field},
+                                                    "count m n k gap=0 kernel=0 seed=0")),
             draw_batched_matmul,
-            [](const problem& p, processor where) {
-                return with_types(p["type"], [&]<class In, class Out>() {
-                    return wrong_batched_matmul<In, Out>(p, where);
-                });
-            },
-            2};
+            of_types<[]<class In, class Out>(auto&... a) { return wrong_batched_matmul<In, Out>(a...); }>, 2};
 }
 
 operation matmul_list_cases() {
     return {"matmul_list",
-            fields_of({"a", "b", "c"}, {{"type", 0, types},
-                                        {"count"},
-                                        {"m"},
-                                        {"n"},
-                                        {"k"},
-                                        {"alpha", 0, factors},
-                                        {"beta", 0, factors_of_c},
-                                        {"values", 0, all_values},
-                                        {"rung", 0, rungs_without_norms()},
-                                        {"precision", 0, precisions_without_norms},
-                                        scratch_field,
-                                        {"seed", 0}}),
-            draw_matmul_list, [](const problem& p, processor where) {
-                return with_types(
-                    p["type"], [&]<class In, class Out>() { return wrong_matmul_list<In, Out>(p, where); });
-            }};
+            fields_of({"a", "b", "c"}, with_numbers({{"type", 0, types},
+                                                     {"alpha", 0, factors},
+                                                     {"beta", 0, factors_of_c},
+                                                     {"values", 0, all_values},
+                                                     {"rung", 0, rungs_without_norms()},
+                                                     {"precision", 0, precisions_without_norms},
+                                                     scratch_field},
+                                                    "count m n k seed=0")),
+            draw_matmul_list,
+            of_types<[]<class In, class Out>(auto&... a) { return wrong_matmul_list<In, Out>(a...); }>};
 }
 
 }  // namespace heddle::fuzz

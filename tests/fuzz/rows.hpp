@@ -11,10 +11,7 @@ namespace heddle::fuzz {
 using bounds::u;
 
 inline std::vector<field> matrix_fields(std::vector<field> fields) {
-    const std::vector<field> more = {{"rows"},       {"cols"},    {"offset", 0},
-                                     {"padding", 0}, {"step", 1}, {"seed", 0}};
-    fields.insert(fields.end(), more.begin(), more.end());
-    return fields;
+    return with_numbers(std::move(fields), "rows cols offset=0 padding=0 step seed=0");
 }
 
 inline void draw_matrix(drawing& d, problem& p) {

@@ -213,15 +213,9 @@ std::vector<field> list_fields(std::vector<field> fields) {
         {"type", 0, {"f32", "f16", "bf16", "f16_of_f32", "bf16_of_f32"}},
         {"values", 0, all_values},
         {"moments", 0, {"there", "zero"}},
-        {"astray", 0, {"all", "weight", "first", "second", "value", "gradient", "each"}},
-        {"size"},
-        {"second", 0},
-        {"third", 0},
-        {"pieces", 1},
-        {"offset", 0},
-        {"seed", 0}};
+        {"astray", 0, {"all", "weight", "first", "second", "value", "gradient", "each"}}};
     fields.insert(fields.end(), more.begin(), more.end());
-    return fields;
+    return with_numbers(std::move(fields), "size second=0 third=0 pieces offset=0 seed=0");
 }
 
 void draw_list(drawing& d, problem& p) {
@@ -238,15 +232,6 @@ void draw_list(drawing& d, problem& p) {
     p.set("offset", d.one_in(2) ? 0 : d.integer(1, 7));
     if (p.has("step")) p.set("step", static_cast<std::int64_t>(d.log_uniform(1, 3000)));
     p.set("seed", d.integer(0, 1 << 30));
-}
-
-template <class Function>
-std::string with_gradients(std::int64_t type, Function f) {
-    if (type == 0) return f.template operator()<float, float>();
-    if (type == 1) return f.template operator()<half, half>();
-    if (type == 2) return f.template operator()<bfloat16, bfloat16>();
-    if (type == 3) return f.template operator()<half, float>();
-    return f.template operator()<bfloat16, float>();
 }
 
 /// The generator of a problem. Its numbers may begin behind others, and its places may wrap to 0. The number of a
@@ -487,19 +472,14 @@ operation optimizer_cases() {
                          {"value", 0, {"there", "none", "weight"}},
                          {"rung", 0, rung_words(optimizer_algorithms())},
                          {"step", 1}}),
-            draw_list, [](const problem& p, processor where) {
-                return with_gradients(p["type"], [&]<class T, class Gradient>() {
-                    return wrong_optimizer<T, Gradient>(p, where);
-                });
-            }};
+            draw_list,
+            of_types<[]<class T, class Gradient>(auto&... a) { return wrong_optimizer<T, Gradient>(a...); }>};
 }
 
 operation gradient_norm_cases() {
-    return {"gradient_norm", list_fields({scratch_field}), draw_list, [](const problem& p, processor where) {
-                return with_gradients(p["type"], [&]<class T, class Gradient>() {
-                    return wrong_gradient_norm<T, Gradient>(p, where);
-                });
-            }};
+    return {
+        "gradient_norm", list_fields({scratch_field}), draw_list,
+        of_types<[]<class T, class Gradient>(auto&... a) { return wrong_gradient_norm<T, Gradient>(a...); }>};
 }
 
 operation random_cases() {

@@ -19,9 +19,7 @@ Result with_number(std::int64_t type, Function f) {
 }
 
 std::vector<field> vector_fields(std::vector<field> fields) {
-    const std::vector<field> more = {{"size"}, {"offset", 0}, {"step", 1}, {"seed", 0}};
-    fields.insert(fields.end(), more.begin(), more.end());
-    return fields;
+    return with_numbers(std::move(fields), "size offset=0 step seed=0");
 }
 
 void draw_vector(drawing& d, problem& p) {
