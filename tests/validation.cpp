@@ -23,120 +23,108 @@ class every_operation_with_a_workspace : public testing::Test {
     };
 
     std::vector<call> calls() {
-        std::vector<call> all;
-        add_reductions(all);
-        add_matrix_reductions(all);
-        add_gradients(all);
-        add_scans(all);
-        add_products(all);
-        add_filters(all);
-        return all;
+        add_reductions();
+        add_matrix_reductions();
+        add_gradients();
+        add_scans();
+        add_products();
+        add_filters();
+        return std::move(all_);
     }
 
     memory m_;
 
   private:
-    void add_reductions(std::vector<call>& all) {
+    void add(const char* name, std::function<void(std::span<std::byte>)> run) {
+        all_.push_back({name, std::move(run)});
+    }
+    void add_reductions() {
         const vector_view<const float> x{m_.floats, 100};
         float* const value = m_.floats + 2000;
         std::int64_t* const place = m_.integers;
-        all.push_back({"sum", [=](auto s) { sum<float>(x, value, no_stream, {.workspace = s}); }});
-        all.push_back({"mean", [=](auto s) { mean<float>(x, value, no_stream, {.workspace = s}); }});
-        all.push_back({"min", [=](auto s) { min<float>(x, value, no_stream, {.workspace = s}); }});
-        all.push_back({"max", [=](auto s) { max<float>(x, value, no_stream, {.workspace = s}); }});
-        all.push_back({"argmin", [=](auto s) { argmin<float>(x, place, no_stream, {.workspace = s}); }});
-        all.push_back({"argmax", [=](auto s) { argmax<float>(x, place, no_stream, {.workspace = s}); }});
-        all.push_back({"dot", [=](auto s) { dot<float>(x, x, value, no_stream, {.workspace = s}); }});
-        all.push_back({"norm1", [=](auto s) { norm1<float>(x, value, no_stream, {.workspace = s}); }});
-        all.push_back({"norm2", [=](auto s) { norm2<float>(x, value, no_stream, {.workspace = s}); }});
-        all.push_back(
-            {"count_nonzero", [=](auto s) { count_nonzero<float>(x, place, no_stream, {.workspace = s}); }});
+        add("sum", [=](auto s) { sum<float>(x, value, no_stream, {.workspace = s}); });
+        add("mean", [=](auto s) { mean<float>(x, value, no_stream, {.workspace = s}); });
+        add("min", [=](auto s) { min<float>(x, value, no_stream, {.workspace = s}); });
+        add("max", [=](auto s) { max<float>(x, value, no_stream, {.workspace = s}); });
+        add("argmin", [=](auto s) { argmin<float>(x, place, no_stream, {.workspace = s}); });
+        add("argmax", [=](auto s) { argmax<float>(x, place, no_stream, {.workspace = s}); });
+        add("dot", [=](auto s) { dot<float>(x, x, value, no_stream, {.workspace = s}); });
+        add("norm1", [=](auto s) { norm1<float>(x, value, no_stream, {.workspace = s}); });
+        add("norm2", [=](auto s) { norm2<float>(x, value, no_stream, {.workspace = s}); });
+        add("count_nonzero", [=](auto s) { count_nonzero<float>(x, place, no_stream, {.workspace = s}); });
     }
 
-    void add_matrix_reductions(std::vector<call>& all) {
+    void add_matrix_reductions() {
         const matrix_view<const float> x{m_.floats, 10, 10};
         const vector_view<float> y{m_.floats + 2000, 10};
         const vector_view<std::int64_t> places{m_.integers, 10};
         using scratch = std::span<std::byte>;
-        all.push_back({"row_sum", [=](scratch s) { row_sum<float>(x, y, no_stream, {.workspace = s}); }});
-        all.push_back({"row_mean", [=](scratch s) { row_mean<float>(x, y, no_stream, {.workspace = s}); }});
-        all.push_back({"row_min", [=](scratch s) { row_min<float>(x, y, no_stream, {.workspace = s}); }});
-        all.push_back({"row_max", [=](scratch s) { row_max<float>(x, y, no_stream, {.workspace = s}); }});
-        all.push_back(
-            {"row_variance", [=](scratch s) { row_variance<float>(x, y, no_stream, {.workspace = s}); }});
-        all.push_back(
-            {"row_argmax", [=](scratch s) { row_argmax<float>(x, places, no_stream, {.workspace = s}); }});
-        all.push_back(
-            {"column_sum", [=](scratch s) { column_sum<float>(x, y, no_stream, {.workspace = s}); }});
-        all.push_back(
-            {"column_mean", [=](scratch s) { column_mean<float>(x, y, no_stream, {.workspace = s}); }});
-        all.push_back(
-            {"column_min", [=](scratch s) { column_min<float>(x, y, no_stream, {.workspace = s}); }});
-        all.push_back(
-            {"column_max", [=](scratch s) { column_max<float>(x, y, no_stream, {.workspace = s}); }});
-        all.push_back({"column_variance",
-                       [=](scratch s) { column_variance<float>(x, y, no_stream, {.workspace = s}); }});
-        all.push_back({"column_argmax",
-                       [=](scratch s) { column_argmax<float>(x, places, no_stream, {.workspace = s}); }});
+        add("row_sum", [=](scratch s) { row_sum<float>(x, y, no_stream, {.workspace = s}); });
+        add("row_mean", [=](scratch s) { row_mean<float>(x, y, no_stream, {.workspace = s}); });
+        add("row_min", [=](scratch s) { row_min<float>(x, y, no_stream, {.workspace = s}); });
+        add("row_max", [=](scratch s) { row_max<float>(x, y, no_stream, {.workspace = s}); });
+        add("row_variance", [=](scratch s) { row_variance<float>(x, y, no_stream, {.workspace = s}); });
+        add("row_argmax", [=](scratch s) { row_argmax<float>(x, places, no_stream, {.workspace = s}); });
+        add("column_sum", [=](scratch s) { column_sum<float>(x, y, no_stream, {.workspace = s}); });
+        add("column_mean", [=](scratch s) { column_mean<float>(x, y, no_stream, {.workspace = s}); });
+        add("column_min", [=](scratch s) { column_min<float>(x, y, no_stream, {.workspace = s}); });
+        add("column_max", [=](scratch s) { column_max<float>(x, y, no_stream, {.workspace = s}); });
+        add("column_variance", [=](scratch s) { column_variance<float>(x, y, no_stream, {.workspace = s}); });
+        add("column_argmax",
+            [=](scratch s) { column_argmax<float>(x, places, no_stream, {.workspace = s}); });
     }
 
-    void add_gradients(std::vector<call>& all) {
+    void add_gradients() {
         const matrix_view<const float> x{m_.floats, 10, 10}, dy{m_.floats + 1000, 10, 10};
         const vector_view<float> sums{m_.floats + 2000, 10};
-        all.push_back({"layer_norm_gradient", [=](auto s) {
-                           layer_norm_gradient<float>(x, {}, dy, {}, sums, {}, no_stream, {.workspace = s});
-                       }});
-        all.push_back({"rms_norm_gradient", [=](auto s) {
-                           rms_norm_gradient<float>(x, {}, dy, {}, sums, no_stream, {.workspace = s});
-                       }});
+        add("layer_norm_gradient", [=](auto s) {
+            layer_norm_gradient<float>(x, {}, dy, {}, sums, {}, no_stream, {.workspace = s});
+        });
+        add("rms_norm_gradient",
+            [=](auto s) { rms_norm_gradient<float>(x, {}, dy, {}, sums, no_stream, {.workspace = s}); });
     }
 
-    void add_scans(std::vector<call>& all) {
+    void add_scans() {
         const vector_view<const float> x{m_.floats, 100};
         const vector_view<float> y{m_.floats + 2000, 100};
-        all.push_back(
-            {"inclusive_scan", [=](auto s) { inclusive_scan<float>(x, y, no_stream, {.workspace = s}); }});
-        all.push_back(
-            {"exclusive_scan", [=](auto s) { exclusive_scan<float>(x, y, no_stream, {.workspace = s}); }});
+        add("inclusive_scan", [=](auto s) { inclusive_scan<float>(x, y, no_stream, {.workspace = s}); });
+        add("exclusive_scan", [=](auto s) { exclusive_scan<float>(x, y, no_stream, {.workspace = s}); });
     }
 
-    void add_products(std::vector<call>& all) {
+    void add_products() {
         const matrix_view<const float> a{m_.floats, 8, 8}, b{m_.floats + 1000, 8, 8};
         const matrix_view<float> c{m_.floats + 2000, 8, 8};
         const matrix_view<const half> ha{m_.halves, 8, 8}, hb{m_.halves + 1000, 8, 8};
         const matrix_view<half> hc{m_.halves + 2000, 8, 8};
-        all.push_back({"matmul", [=](auto s) { matmul<float>(a, b, c, no_stream, {.workspace = s}); }});
-        all.push_back({"matmul", [=](auto s) { matmul<half>(ha, hb, hc, no_stream, {.workspace = s}); }});
-        all.push_back({"matmul", [=](auto s) {
-                           const matmul_epilogue<half> relu{matmul_activation::relu};
-                           matmul<half>(ha, hb, hc, relu, no_stream, {.workspace = s});
-                       }});
-        all.push_back({"matmul", [=](auto s) {
-                           batched_matmul<half>(batch_view<const half>{ha}, batch_view<const half>{hb},
-                                                batch_view<half>{hc}, no_stream, {.workspace = s});
-                       }});
-        all.push_back({"matmul", [=](auto s) {
-                           const std::vector<matmul_operands<half>> list = {{ha, hb, hc}};
-                           batched_matmul<half>(list, no_stream, {.workspace = s});
-                       }});
+        add("matmul", [=](auto s) { matmul<float>(a, b, c, no_stream, {.workspace = s}); });
+        add("matmul", [=](auto s) { matmul<half>(ha, hb, hc, no_stream, {.workspace = s}); });
+        add("matmul", [=](auto s) {
+            const matmul_epilogue<half> relu{matmul_activation::relu};
+            matmul<half>(ha, hb, hc, relu, no_stream, {.workspace = s});
+        });
+        add("matmul", [=](auto s) {
+            batched_matmul<half>(batch_view<const half>{ha}, batch_view<const half>{hb}, batch_view<half>{hc},
+                                 no_stream, {.workspace = s});
+        });
+        add("matmul", [=](auto s) {
+            const std::vector<matmul_operands<half>> list = {{ha, hb, hc}};
+            batched_matmul<half>(list, no_stream, {.workspace = s});
+        });
     }
 
-    void add_filters(std::vector<call>& all) {
+    void add_filters() {
         const image_view<const float> from{m_.floats, 10, 8};
         const image_view<float> to{m_.floats + 2000, 10, 8};
         static const std::vector<float> taps = {1, 2, 1};
-        all.push_back({"gaussian_blur",
-                       [=](auto s) { gaussian_blur<float>(from, to, 1, no_stream, {.workspace = s}); }});
-        all.push_back({"separable_convolution", [=](auto s) {
-                           separable_convolution(from, to, taps, taps, no_stream, {.workspace = s});
-                       }});
-        all.push_back(
-            {"box_blur", [=](auto s) { box_blur<float>(from, to, 1, no_stream, {.workspace = s}); }});
-        all.push_back(
-            {"sobel", [=](auto s) { sobel<float>(from, to, gradient::x, no_stream, {.workspace = s}); }});
-        all.push_back(
-            {"laplacian", [=](auto s) { laplacian<float>(from, to, no_stream, {.workspace = s}); }});
+        add("gaussian_blur", [=](auto s) { gaussian_blur<float>(from, to, 1, no_stream, {.workspace = s}); });
+        add("separable_convolution",
+            [=](auto s) { separable_convolution(from, to, taps, taps, no_stream, {.workspace = s}); });
+        add("box_blur", [=](auto s) { box_blur<float>(from, to, 1, no_stream, {.workspace = s}); });
+        add("sobel", [=](auto s) { sobel<float>(from, to, gradient::x, no_stream, {.workspace = s}); });
+        add("laplacian", [=](auto s) { laplacian<float>(from, to, no_stream, {.workspace = s}); });
     }
+
+    std::vector<call> all_;
 };
 
 TEST_F(every_operation_with_a_workspace, refuses_one_without_memory) {

@@ -45,16 +45,15 @@ void draw_matrices(drawing& d, problem& p, std::initializer_list<const char*> na
         shape[1] = static_cast<std::int64_t>(d.log_uniform(1, static_cast<double>(2 * most / shape[0])));
         if (d.one_in(2)) std::swap(shape[0], shape[1]);
     }
-    p.set("rows", shape[0]);
-    p.set("cols", shape[1]);
+    p.set({{"rows", shape[0]}, {"cols", shape[1]}});
     // In packets, most begin at the same distance behind a multiple of 16 bytes.
     const std::int64_t offset = d.one_in(2) ? 0 : d.integer(1, 15);
     for (const std::string name : names) {
         const placement at = p["lines"] == 1 && !d.one_in(8) ? placement{.offset = offset} : d.lie(true, 8);
-        p.set(name + "_offset", at.offset);
-        p.set(name + "_padding", at.padding);
-        p.set(name + "_step", at.step);
-        p.set(name + "_order", at.column_major ? 1 : 0);
+        p.set({{name + "_offset", at.offset},
+               {name + "_padding", at.padding},
+               {name + "_step", at.step},
+               {name + "_order", at.column_major ? 1 : 0}});
     }
     p.set("seed", d.integer(0, 1 << 30));
 }
@@ -252,8 +251,7 @@ void draw_elementwise(drawing& d, problem& p) {
     if (d.one_in(3)) p.set("values", d.integer(any_bits - 1, any_bits));  // special values, or any bits
     if (!d.one_in(8)) p.set("y_is", 0);
     if (d.one_in(2)) p.set("in_place", 0);
-    p.set("range", d.one_of<std::int64_t>({1, 12, 40, 104, 750}));
-    p.set("views", d.one_in(4) ? 1 : 0);
+    p.set({{"range", d.one_of<std::int64_t>({1, 12, 40, 104, 750})}, {"views", d.one_in(4) ? 1 : 0}});
     if (p["views"] == 1) p.set("cols", p["rows"] * p["cols"]), p.set("rows", 1);
 }
 
@@ -280,9 +278,7 @@ void draw_transpose(drawing& d, problem& p) {
     draw_matrices(d, p, {"x", "y"}, 1 << 17);
     if (!d.one_in(24)) return;
     // Enough tiles for small elements to have large ones.
-    p.set("type", d.integer(1, 2));
-    p.set("rows", d.integer(1500, 2600));
-    p.set("cols", d.integer(1500, 2600));
+    p.set({{"type", d.integer(1, 2)}, {"rows", d.integer(1500, 2600)}, {"cols", d.integer(1500, 2600)}});
 }
 
 // Planes of channels and pixels of channels.
@@ -331,10 +327,11 @@ void draw_planes(drawing& d, problem& p) {
         if (d.one_in(5)) extent = 1;
     if (d.one_in(3) && !has_many_images)
         shape[0] = std::min(shape[0], 16 * d.integer(1, 9) + d.integer(-1, 1));
-    p.set("count", has_many_images ? static_cast<std::int64_t>(d.log_uniform(1000, 70001)) : d.integer(1, 4));
-    p.set("channels", shape[0]);
-    p.set("height", shape[1]);
-    p.set("width", shape[2]);
+    p.set(
+        {{"count", has_many_images ? static_cast<std::int64_t>(d.log_uniform(1000, 70001)) : d.integer(1, 4)},
+         {"channels", shape[0]},
+         {"height", shape[1]},
+         {"width", shape[2]}});
     for (const std::string name : {"planes", "pixels"}) {
         if (d.one_in(2)) continue;
         p.set(name + "_offset", d.one_in(2) ? d.integer(1, 8) : 0);

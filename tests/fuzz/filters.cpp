@@ -41,16 +41,15 @@ void draw_images(drawing& d, problem& p) {
         return static_cast<std::int64_t>(d.log_uniform(1, is_huge ? 1300 : d.one_in(8) ? 60 : 18)) - 1;
     };
     p.set("radius_x", radius());
-    p.set("radius_y", d.one_in(3) ? radius() : p["radius_x"]);
-    p.set("images", d.one_in(3) ? d.integer(0, 3) : 1);
+    p.set({{"radius_y", d.one_in(3) ? radius() : p["radius_x"]},
+           {"images", d.one_in(3) ? d.integer(0, 3) : 1}});
     if (d.one_in(16)) p.set("images", static_cast<std::int64_t>(d.log_uniform(4, 5000)));
     p.set("channels", d.integer(1, 4));
     const std::int64_t reach = std::max<std::int64_t>(p["radius_x"] + p["radius_y"], 32),
                        in_all = reach * p["channels"] * std::max<std::int64_t>(p["images"], 1),
                        most = std::max<std::int64_t>((1 << 20) / in_all, 1);
     const auto shape = draw_shape(d, 2, most);
-    p.set("height", shape[0]);
-    p.set("width", shape[1]);
+    p.set({{"height", shape[0]}, {"width", shape[1]}});
     if (d.one_in(16)) {
         p.set("width", d.integer(1, 4));
         p.set("height", std::max<std::int64_t>(most / p["width"], 1));
@@ -66,14 +65,14 @@ void draw_images(drawing& d, problem& p) {
         p.set("left", p["left"] / packet * packet);
         const std::int64_t row = p["width"] * p["channels"],
                            to_row = row - (p["left"] + p["right"]) * p["channels"];
-        p.set("padding", (packet - row % packet) % packet);
-        p.set("to_padding", (packet - to_row % packet) % packet);
+        p.set({{"padding", (packet - row % packet) % packet},
+               {"to_padding", (packet - to_row % packet) % packet}});
     } else
         for (const char* const which : {"", "to_"}) {
             const placement at = d.lie(false);
             const std::string name(which);
-            p.set(name + "offset", lie == 2 ? at.offset : d.integer(0, packet - 1));
-            p.set(name + "padding", lie == 2 ? at.padding : d.integer(0, 31));
+            p.set({{name + "offset", lie == 2 ? at.offset : d.integer(0, packet - 1)},
+                   {name + "padding", lie == 2 ? at.padding : d.integer(0, 31)}});
         }
     p.set("seed", d.integer(0, 1 << 30));
 }

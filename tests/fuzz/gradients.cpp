@@ -173,8 +173,7 @@ void draw_norm_gradient(drawing& d, problem& p) {
     p.set("sum_step", d.integer(1, 3));
     if (!d.one_in(16)) return;
     const std::int64_t cols = draw_extent(d, 1 << 16);
-    p.set("rows", (1 << 21) / cols - d.integer(0, 7));
-    p.set("cols", cols);
+    p.set({{"rows", (1 << 21) / cols - d.integer(0, 7)}, {"cols", cols}});
 }
 
 }  // namespace

@@ -28,8 +28,8 @@ void draw_gaps(drawing& d, problem& p, const std::string& prefix) {
 void draw_windows(drawing& d, problem& p, std::int64_t channels, std::int64_t products) {
     const std::int64_t window = d.one_of<std::int64_t>({1, 2, 3, 3, 3, 5, 7});
     const auto other = [&] { return d.integer(1, d.one_in(4) ? 40 : 6); };
-    p.set("window_height", d.one_in(12) ? other() : window);
-    p.set("window_width", d.one_in(4) ? other() : window);
+    p.set({{"window_height", d.one_in(12) ? other() : window},
+           {"window_width", d.one_in(4) ? other() : window}});
     const std::int64_t stride = d.one_in(3) ? 2 : 1;
     for (const char* const axis : {"stride_y", "stride_x"})
         p.set(axis, d.one_in(6) ? d.integer(1, d.one_in(4) ? 9 : 3) : stride);
@@ -60,8 +60,7 @@ void draw_windows(drawing& d, problem& p, std::int64_t channels, std::int64_t pr
                        pixels = std::max<std::int64_t>(width * height, 1);
     p.set("count", std::min(d.one_in(8) ? shape[0] : std::min<std::int64_t>(shape[0], 40),
                             std::max<std::int64_t>(most / pixels, 1)));
-    p.set("height", height);
-    p.set("width", width);
+    p.set({{"height", height}, {"width", width}});
     draw_gaps(d, p, "");
     p.set("seed", d.integer(0, 1 << 30));
 }
@@ -238,12 +237,9 @@ void draw_many_pixels(drawing& d, problem& p) {
          {"groups", "window_height", "window_width", "stride_y", "stride_x", "dilation_y", "dilation_x"})
         p.set(one, 1);
     for (const char* const side : {"top", "bottom", "left", "right"}) p.set(side, 0);
-    p.set("inputs", 8 * d.integer(1, 2));
-    p.set("outputs", d.integer(8, 16));
+    p.set({{"inputs", 8 * d.integer(1, 2)}, {"outputs", d.integer(8, 16)}});
     const std::int64_t count = d.integer(1, 4), width = d.integer(64, 256);
-    p.set("count", count);
-    p.set("height", d.integer(20'000, 40'000) / (count * width) + 1);
-    p.set("width", width);
+    p.set({{"count", count}, {"height", d.integer(20'000, 40'000) / (count * width) + 1}, {"width", width}});
 }
 
 void draw_conv(drawing& d, problem& p) {
@@ -268,9 +264,7 @@ void draw_conv(drawing& d, problem& p) {
         in = (in + 7) / 8 * 8;
     if (d.one_in(3)) out = (out + 15) / 16 * 16;
     if (is_depthwise) groups = channels[0], in = 1, out = rung == "depthwise" ? 1 : d.integer(1, 2);
-    p.set("groups", groups);
-    p.set("inputs", in);
-    p.set("outputs", out);
+    p.set({{"groups", groups}, {"inputs", in}, {"outputs", out}});
     for (const char* const axis : {"dilation_y", "dilation_x"})
         p.set(axis, d.one_in(5) ? d.integer(2, d.one_in(4) ? 12 : 3) : 1);
     if (d.one_in(32)) p.set("dilation_x", d.integer(100, 260));
@@ -280,8 +274,7 @@ void draw_conv(drawing& d, problem& p) {
     if (p["residual"] > 0) draw_gaps(d, p, "residual_");
     for (const std::string of_channels : {"bias", "scale"}) {
         const placement at = d.vector_lie(2);
-        p.set(of_channels + "_offset", at.offset);
-        p.set(of_channels + "_step", at.step);
+        p.set({{of_channels + "_offset", at.offset}, {of_channels + "_step", at.step}});
     }
 }
 
@@ -344,16 +337,14 @@ void draw_pool(drawing& d, problem& p) {
     p.draw_words(d);
     p.set("channels", draw_shape(d, 1, 512)[0]);
     if (d.one_in(4)) {  // a maximum of infinities and NaN, too
-        p.set("mode", 0);
-        p.set("values", static_cast<std::int64_t>(values::special));
+        p.set({{"mode", 0}, {"values", static_cast<std::int64_t>(values::special)}});
     }
     draw_windows(d, p, p["channels"], p["channels"]);
     if (!d.one_in(4)) return;  // otherwise each window is a whole image
     const auto shape = draw_shape(d, 2, (1 << 17) / std::max<std::int64_t>(p["channels"], 1));
     p.set("count", d.integer(0, 3));
     for (const char* const side : {"top", "bottom", "left", "right"}) p.set(side, 0);
-    p.set("height", std::max<std::int64_t>(shape[0], 1));
-    p.set("width", std::max<std::int64_t>(shape[1], 1));
+    p.set({{"height", std::max<std::int64_t>(shape[0], 1)}, {"width", std::max<std::int64_t>(shape[1], 1)}});
     p.set("window_height", p["height"]);
     p.set("window_width", p["width"]);
 }

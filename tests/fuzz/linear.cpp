@@ -55,8 +55,7 @@ void draw_linear(drawing& d, problem& p) {
     draw_rung(d, p, "batch", "out");
     const std::int64_t batch = p["batch"], in = p["in"], out = p["out"];
     draw_matrices(d, p, {{"x", batch, in}, {"w", out, in}, {"y", batch, out}});
-    p.set("bias_offset", d.integer(0, 1));
-    p.set("bias_step", d.integer(1, 2));
+    p.set({{"bias_offset", d.integer(0, 1)}, {"bias_step", d.integer(1, 2)}});
     draw_plan(d, p);
     p.set("seed", d.integer(0, 1 << 30));
 }
@@ -158,8 +157,7 @@ void draw_linear_gradient(drawing& d, problem& p) {
     const std::int64_t batch = p["batch"], in = p["in"], out = p["out"];
     draw_matrices(d, p,
                   {{"g", batch, out}, {"w", out, in}, {"x", batch, in}, {"dx", batch, in}, {"dw", out, in}});
-    p.set("bias_offset", d.integer(0, 1));
-    p.set("bias_step", d.integer(1, 2));
+    p.set({{"bias_offset", d.integer(0, 1)}, {"bias_step", d.integer(1, 2)}});
     for (const char* const word : {"wants_dx", "wants_dweights", "wants_dbias"})
         if (d.one_in(5)) p.set(word, 1);
     if (d.one_in(2)) p.draw_word("rung", d);

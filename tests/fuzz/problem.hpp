@@ -4,9 +4,11 @@
 
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 /// Problems of every operation. Each follows from a seed, prints as one line, and is simplified while it fails. Pure.
@@ -48,6 +50,9 @@ class problem {
     [[nodiscard]] bool has(std::string_view field) const;
     /// Clamps the value to the field's words, or to zero or more.
     void set(std::string_view field, std::int64_t value);
+    void set(std::initializer_list<std::pair<std::string_view, std::int64_t>> values) {
+        for (const auto& [field, value] : values) set(field, value);
+    }
     /// The word at the field's value.
     [[nodiscard]] std::string_view word(std::string_view field) const;
     /// Draws one of the field's words.

@@ -148,8 +148,7 @@ void draw_matmul(drawing& d, problem& p) {
         p.draw_word("bias", d);
         for (const char* const word : {"activation", "scale", "residual"})
             if (d.one_in(2)) p.draw_word(word, d);
-        p.set("bias_offset", d.integer(0, 1));
-        p.set("bias_step", d.integer(1, 2));
+        p.set({{"bias_offset", d.integer(0, 1)}, {"bias_step", d.integer(1, 2)}});
     }
     p.draw_word("values", d);
     draw_plan(d, p);

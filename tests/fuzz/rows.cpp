@@ -143,14 +143,10 @@ void draw_matrix_reduce(drawing& d, problem& p) {
         const std::int64_t few = d.integer(1, 70),
                            many = static_cast<std::int64_t>(d.log_uniform(300, 1 << 20)) / few + 1;
         const bool is_wide = d.one_in(2);
-        p.set("rows", is_wide ? few : many);
-        p.set("cols", is_wide ? many : few);
+        p.set({{"rows", is_wide ? few : many}, {"cols", is_wide ? many : few}});
     }
     if (p.word("lines") == "columns" && d.one_in(40)) {  // more strips than tickets
-        p.set("rows", d.integer(64, 80));
-        p.set("cols", d.integer(32769, 33792));
-        p.set("order", 0);
-        p.set("step", 1);
+        p.set({{"rows", d.integer(64, 80)}, {"cols", d.integer(32769, 33792)}, {"order", 0}, {"step", 1}});
     }
     if (d.one_in(3)) p.set("y_step", d.integer(2, 3));
 }

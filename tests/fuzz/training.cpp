@@ -222,14 +222,15 @@ void draw_list(drawing& d, problem& p) {
     p.draw_words(d);
     const std::int64_t parameters = d.integer(1, 3);
     const auto size = [&] { return draw_shape(d, 1, 1 << 14)[0] * (d.one_in(8) ? d.integer(1, 4) : 1); };
-    p.set("size", size());
-    p.set("second", parameters > 1 ? size() : 0);
-    p.set("third", parameters > 2 ? size() : 0);
+    p.set(
+        {{"size", size()}, {"second", parameters > 1 ? size() : 0}, {"third", parameters > 2 ? size() : 0}});
     if (p.has("clip") && d.one_in(2)) p.set("clip", 1);
     if (p.has("scratch") && d.one_in(8)) p.set("size", p["size"] * d.integer(1, 64));
     // Some lists are longer than those of one launch.
-    p.set("pieces", d.one_in(2) ? 1 : d.one_in(2) ? d.integer(2, 20) : d.integer(150, 600));
-    p.set("offset", d.one_in(2) ? 0 : d.integer(1, 7));
+    p.set({{"pieces", d.one_in(2)   ? 1
+                      : d.one_in(2) ? d.integer(2, 20)
+                                    : d.integer(150, 600)},
+           {"offset", d.one_in(2) ? 0 : d.integer(1, 7)}});
     if (p.has("step")) p.set("step", static_cast<std::int64_t>(d.log_uniform(1, 3000)));
     p.set("seed", d.integer(0, 1 << 30));
 }
@@ -274,17 +275,16 @@ void draw_random_matrix(drawing& d, problem& p) {
     draw_random(d, p);
     if (d.one_in(2)) p.set("order", 0);  // rungs are faster there, and more
     const placement x = d.lie(false, 8);
-    p.set("x_offset", x.offset);
-    p.set("x_padding", x.padding);
+    p.set({{"x_offset", x.offset}, {"x_padding", x.padding}});
     const std::string_view function = p.word("function");
     if (!d.one_in(function == "normal" ? 16 : 8)) return;  // normal numbers take the CPU longest
     // Threads have several packets. In half of the problems these are whole packets of whole Philox blocks.
     const bool are_whole = d.one_in(2);
     const std::int64_t rows = function == "bits" ? 1 : d.integer(1, 3), packet = are_whole ? 16 : 1;
-    p.set("rows", rows);
-    p.set("cols", d.integer(600'000, 1'500'000) / rows / packet * packet);
-    p.set("order", 0);
-    p.set("step", 1);
+    p.set({{"rows", rows},
+           {"cols", d.integer(600'000, 1'500'000) / rows / packet * packet},
+           {"order", 0},
+           {"step", 1}});
     if (!are_whole) return;
     p.set("start", p["start"] / 4 * 4);
     for (const char* const gap : {"offset", "padding", "x_offset", "x_padding"}) p.set(gap, 0);

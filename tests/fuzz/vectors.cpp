@@ -25,9 +25,7 @@ std::vector<field> vector_fields(std::vector<field> fields) {
 void draw_vector(drawing& d, problem& p) {
     p.set("size", draw_shape(d, 1, 1 << 16)[0] * (d.one_in(4) ? d.integer(1, 64) : 1));
     const placement at = d.vector_lie();
-    p.set("offset", at.offset);
-    p.set("step", at.step);
-    p.set("seed", d.integer(0, 1 << 30));
+    p.set({{"offset", at.offset}, {"step", at.step}, {"seed", d.integer(0, 1 << 30)}});
     p.draw_words(d);
 }
 
@@ -44,8 +42,7 @@ void draw_long_vector(drawing& d, problem& p, std::int64_t most) {
 
 void draw_second_vector(drawing& d, problem& p) {
     const placement y = d.vector_lie();
-    p.set("y_offset", y.offset);
-    p.set("y_step", y.step);
+    p.set({{"y_offset", y.offset}, {"y_step", y.step}});
 }
 
 lattice second_vector_of(const problem& p) {
