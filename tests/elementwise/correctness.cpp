@@ -162,8 +162,8 @@ struct spread {
     std::int64_t row_stride, col_stride;
 };
 
-// From 2^22 packets on, `vectorized` has blocks of 1024 threads for two full inputs, and of 256 for one beside a broadcast: whole
-// ones, a cut packet, several rows each.
+// From 2^22 packets on, `vectorized` has blocks of 1024 threads for two full inputs, and of 256 for one beside a
+// broadcast. The shapes have whole blocks, a packet that is cut, and several rows in a block.
 TEST_F(large_elementwise, takes_wide_blocks_and_others) {
     const heddle::stream stream;
     constexpr std::pair<std::int64_t, std::int64_t> shapes[] = {
