@@ -6,13 +6,26 @@ namespace heddle::test {
 namespace {
 
 const device_traits device{.sm_count = 132, .max_threads_per_sm = 2048};
+const device_traits sm_80{.compute_capability_major = 8, .sm_count = 108, .max_threads_per_sm = 2048};
+const device_traits sm_90{.compute_capability_major = 9, .sm_count = 132, .max_threads_per_sm = 2048};
 
-conv_problem problem_of(const conv_shape& s) {
-    return conv_problem_of<float>(
+conv_problem problem_of(const conv_shape& s, element_type type = element_type::f32) {
+    conv_problem p = conv_problem_of<float>(
         {nullptr, s.count, s.height, s.width, s.channels},
         {nullptr, s.outputs, s.filter_height, s.filter_width, s.group_channels()},
         tensor_view<float>{nullptr, s.count, s.output_height(), s.output_width(), s.outputs},
         {.geometry = s.geometry});
+    p.operands = p.result = type;
+    for (tensor_layout* t : {&p.input, &p.filters, &p.output})
+        t->element_bytes = type == element_type::f32 ? 4 : 2;
+    return p;
+}
+
+/// What a rung on a device lacks for a problem, or one of its kernels.
+auto lacks_of(conv_algorithm rung, const device_traits& on) {
+    return [=](const conv_problem& p, std::string_view kernel = {}) {
+        return lack_in(why_not(rung, p, on, kernel));
+    };
 }
 
 conv_problem without_scratch(conv_problem problem) {
@@ -64,26 +77,18 @@ TEST(conv_why_not, says_what_was_given) {
 }
 
 TEST(conv_select, takes_tensor_cores_where_maps_describe_windows) {
-    const device_traits hopper{.compute_capability_major = 9, .sm_count = 132, .max_threads_per_sm = 2048};
-    const auto problem = [](const conv_shape& s) {
-        conv_problem p = problem_of(s);
-        for (tensor_layout* t : {&p.input, &p.filters, &p.output}) t->element_bytes = 2;
-        p.operands = p.result = element_type::bf16;
-        return p;
-    };
+    const auto problem = [](const conv_shape& s) { return problem_of(s, element_type::bf16); };
     const conv_shape plain{2, 8, 8, 64, 64, 3, 3, {.padding = around(1)}};
-    if (!why_not(conv_algorithm::persistent, problem(plain), hopper).empty())
+    if (!why_not(conv_algorithm::persistent, problem(plain), sm_90).empty())
         GTEST_SKIP() << "heddle is built without kernels for compute capability 9.0";
-    EXPECT_EQ(select(problem(plain), hopper), conv_algorithm::persistent);
-    EXPECT_EQ(conv_workspace_bytes(problem(plain), hopper), 0);
-    const auto reason = [&](const conv_problem& p) {
-        return lack_in(why_not(conv_algorithm::persistent, p, hopper));
-    };
+    EXPECT_EQ(select(problem(plain), sm_90), conv_algorithm::persistent);
+    EXPECT_EQ(conv_workspace_bytes(problem(plain), sm_90), 0);
+    const auto reason = lacks_of(conv_algorithm::persistent, sm_90);
     const auto refused = [&](const conv_shape& s) { return !reason(problem(s)).empty(); };
     EXPECT_EQ(reason(problem_of(plain)),
               "conv: persistent takes half and bfloat16, and float where its precision may be "
               "that of tf32");
-    EXPECT_EQ(lack_in(why_not(conv_algorithm::wgmma, problem_of(plain), hopper)),
+    EXPECT_EQ(lack_in(why_not(conv_algorithm::wgmma, problem_of(plain), sm_90)),
               "conv: wgmma takes half and bfloat16");
     EXPECT_TRUE(refused({2, 8, 8, 60, 64, 3, 3}));  // 60 channels
     EXPECT_FALSE(refused({1, 3, 300, 8, 8, 1, 2, {.padding = {0, 0, 128, 127}, .dilation = {1, 255}}}));
@@ -105,22 +110,19 @@ TEST(conv_select, takes_tensor_cores_where_maps_describe_windows) {
 }
 
 TEST(conv_select, takes_tensor_cores_of_float_where_maps_describe_windows) {
-    const device_traits hopper{.compute_capability_major = 9, .sm_count = 132, .max_threads_per_sm = 2048};
     const auto problem = [](const conv_shape& s) {
         conv_problem p = problem_of(s);
         p.precision = precision::tf32;
         return p;
     };
-    const auto reason = [&](const conv_problem& p, std::string_view kernel = {}) {
-        return lack_in(why_not(conv_algorithm::persistent, p, hopper, kernel));
-    };
+    const auto reason = lacks_of(conv_algorithm::persistent, sm_90);
     const auto takes = [&](const conv_shape& s) { return reason(problem(s)).empty(); };
     const conv_shape plain{2, 8, 8, 64, 64, 3, 3, {.padding = around(1)}};
     if (!takes(plain)) GTEST_SKIP() << "heddle is built without kernels for compute capability 9.0";
-    EXPECT_EQ(select(problem(plain), hopper), conv_algorithm::persistent);
-    EXPECT_EQ(select(problem_of(plain), hopper), conv_algorithm::register_tiled);
-    EXPECT_EQ(conv_workspace_bytes(problem(plain), hopper), 0);
-    EXPECT_EQ(lack_in(why_not(conv_algorithm::wgmma, problem(plain), hopper)),
+    EXPECT_EQ(select(problem(plain), sm_90), conv_algorithm::persistent);
+    EXPECT_EQ(select(problem_of(plain), sm_90), conv_algorithm::register_tiled);
+    EXPECT_EQ(conv_workspace_bytes(problem(plain), sm_90), 0);
+    EXPECT_EQ(lack_in(why_not(conv_algorithm::wgmma, problem(plain), sm_90)),
               "conv: wgmma takes half and bfloat16");
     for (const std::int64_t channels : {4, 12, 36, 100}) EXPECT_TRUE(takes({2, 8, 8, channels, 64, 3, 3}));
     for (const std::int64_t channels : {2, 6, 35}) EXPECT_FALSE(takes({2, 8, 8, channels, 64, 3, 3}));
@@ -148,25 +150,17 @@ TEST(conv_select, takes_tensor_cores_of_float_where_maps_describe_windows) {
 }
 
 TEST(conv_select, takes_tensor_cores_where_threads_copy_windows) {
-    const device_traits ampere{.compute_capability_major = 8, .sm_count = 108, .max_threads_per_sm = 2048};
-    const auto problem = [](const conv_shape& s) {
-        conv_problem p = problem_of(s);
-        for (tensor_layout* t : {&p.input, &p.filters, &p.output}) t->element_bytes = 2;
-        p.operands = p.result = element_type::f16;
-        return p;
-    };
-    const auto reason = [&](const conv_problem& p, std::string_view kernel = {}) {
-        return lack_in(why_not(conv_algorithm::mma_sync, p, ampere, kernel));
-    };
+    const auto problem = [](const conv_shape& s) { return problem_of(s, element_type::f16); };
+    const auto reason = lacks_of(conv_algorithm::mma_sync, sm_80);
     const conv_shape plain{2, 8, 8, 16, 24, 3, 3, {.padding = around(1)}};
     const conv_shape large{8, 56, 56, 256, 256, 3, 3};
-    EXPECT_EQ(select(without_scratch(problem(large)), ampere), conv_algorithm::mma_sync);
-    EXPECT_EQ(select(problem({32, 224, 224, 3, 64, 7, 7, {.stride = {2, 2}}}), ampere),
+    EXPECT_EQ(select(without_scratch(problem(large)), sm_80), conv_algorithm::mma_sync);
+    EXPECT_EQ(select(problem({32, 224, 224, 3, 64, 7, 7, {.stride = {2, 2}}}), sm_80),
               conv_algorithm::mma_sync);
-    EXPECT_EQ(select(without_scratch(problem_of(large)), ampere), conv_algorithm::register_tiled);
+    EXPECT_EQ(select(without_scratch(problem_of(large)), sm_80), conv_algorithm::register_tiled);
     conv_problem rounded = problem_of(large);
     rounded.precision = precision::tf32;
-    EXPECT_EQ(select(rounded, ampere), conv_algorithm::mma_sync);
+    EXPECT_EQ(select(rounded, sm_80), conv_algorithm::mma_sync);
     EXPECT_EQ(reason(rounded, "mma_sync elements"), "conv: mma_sync elements takes half and bfloat16");
     EXPECT_EQ(reason(problem_of(plain)),
               "conv: mma_sync takes half and bfloat16, and float where its precision may be that of tf32");
@@ -194,13 +188,10 @@ TEST(conv_select, takes_tensor_cores_where_threads_copy_windows) {
 }
 
 TEST(conv_select, takes_tiles_in_registers_of_float) {
-    const device_traits ampere{.compute_capability_major = 8, .sm_count = 108, .max_threads_per_sm = 2048};
-    const auto reason = [&](const conv_problem& p, std::string_view kernel = {}) {
-        return lack_in(why_not(conv_algorithm::register_tiled, p, ampere, kernel));
-    };
+    const auto reason = lacks_of(conv_algorithm::register_tiled, sm_80);
     const conv_problem plain = problem_of({2, 8, 8, 12, 24, 3, 3, {.padding = around(1)}});
-    EXPECT_EQ(select(plain, ampere), conv_algorithm::register_tiled);
-    EXPECT_EQ(conv_workspace_bytes(plain, ampere), 0);
+    EXPECT_EQ(select(plain, sm_80), conv_algorithm::register_tiled);
+    EXPECT_EQ(conv_workspace_bytes(plain, sm_80), 0);
     EXPECT_EQ(reason(plain, "register_tiled words"), "");
     EXPECT_EQ(reason(plain, "register_tiled fours"), "");
     EXPECT_EQ(reason(problem_of({2, 8, 8, 6, 24, 3, 3}), "register_tiled fours"),
@@ -216,23 +207,18 @@ TEST(conv_select, takes_tiles_in_registers_of_float) {
 }
 
 TEST(conv_select, takes_slabs_of_small_groups) {
-    const device_traits ampere{.compute_capability_major = 8, .sm_count = 108, .max_threads_per_sm = 2048};
     const auto problem = [](std::int64_t channels, std::int64_t outputs, std::int64_t side = 8) {
-        conv_problem p =
-            problem_of({2, side, side, 8 * channels, 8 * outputs, 3, 3, {.padding = around(1), .groups = 8}});
-        for (tensor_layout* t : {&p.input, &p.filters, &p.output}) t->element_bytes = 2;
-        p.operands = p.result = element_type::bf16;
-        return p;
+        return problem_of(
+            {2, side, side, 8 * channels, 8 * outputs, 3, 3, {.padding = around(1), .groups = 8}},
+            element_type::bf16);
     };
-    const auto reason = [&](const conv_problem& p, std::string_view kernel = {}) {
-        return lack_in(why_not(conv_algorithm::grouped, p, ampere, kernel));
-    };
+    const auto reason = lacks_of(conv_algorithm::grouped, sm_80);
     for (const std::int64_t channels : {2, 4, 8, 16})
-        EXPECT_EQ(select(problem(channels, channels, 56), ampere), conv_algorithm::grouped) << channels;
-    EXPECT_EQ(select(problem(1, 1, 56), ampere), conv_algorithm::depthwise);
-    EXPECT_EQ(select(problem(256, 256, 56), ampere), conv_algorithm::mma_sync);
+        EXPECT_EQ(select(problem(channels, channels, 56), sm_80), conv_algorithm::grouped) << channels;
+    EXPECT_EQ(select(problem(1, 1, 56), sm_80), conv_algorithm::depthwise);
+    EXPECT_EQ(select(problem(256, 256, 56), sm_80), conv_algorithm::mma_sync);
     conv_problem floats = problem_of({2, 56, 56, 64, 64, 3, 3, {.padding = around(1), .groups = 8}});
-    EXPECT_EQ(select(floats, ampere), conv_algorithm::grouped);
+    EXPECT_EQ(select(floats, sm_80), conv_algorithm::grouped);
     floats.precision = precision::tf32;
     EXPECT_EQ(reason(floats, "grouped mma"), "conv: grouped mma takes half and bfloat16");
     EXPECT_EQ(reason(problem(6, 4), "grouped mma"),
