@@ -6,12 +6,6 @@
 namespace heddle::test {
 namespace {
 
-/// Addresses that nothing reads. Their distance is the size of the largest operand.
-template <class T>
-T* address(std::uintptr_t operand) {
-    return std::bit_cast<T*>((operand + 1) << 40);
-}
-
 constexpr std::int64_t many = std::int64_t{1} << 24;
 
 /// Which kernels products of float take depends on the build.
@@ -20,8 +14,8 @@ std::vector<plain_call> calls() {
     std::erase_if(all, [](const plain_call& each) { return each.name.starts_with("matmul"); });
     if (HEDDLE_COMPILED_FOR_90 != 0)
         all.push_back({"matmul_of_half", 64 * 64, [](const auto&, cuda::stream_ref s, auto, scratch memory) {
-                           matmul<half>({address<half>(0), 64, many}, {address<half>(1), many, 64},
-                                        {address<half>(2), 64, 64}, s, {.scratch = memory});
+                           matmul<half>({far_address<half>(0), 64, many}, {far_address<half>(1), many, 64},
+                                        {far_address<half>(2), 64, 64}, s, {.scratch = memory});
                        }});
     return all;
 }
@@ -46,7 +40,8 @@ class call_memory : public testing::TestWithParam<plain_call> {
     };
     counts run(cuda::stream_ref stream, scratch memory = scratch::pool) {
         runtime.calls.clear();
-        GetParam().run({address<float>(0), address<float>(1), address<float>(2)}, stream, {}, memory);
+        GetParam().run({far_address<float>(0), far_address<float>(1), far_address<float>(2)}, stream, {},
+                       memory);
         EXPECT_EQ(runtime.count("cudaMallocAsync"), 0) << "of the default pool";
         return {runtime.count("cudaMallocFromPoolAsync"), runtime.count("cudaMemsetAsync"),
                 runtime.count("launch")};
@@ -121,26 +116,26 @@ TEST(call_memory_of_a_rung, is_missed) {
     runtime = {};
     const cuda::stream_ref s{recording_runtime::stream_of(0)};
     const auto blur = [&](scratch memory) {
-        gaussian_blur<float>(image_view<const float>{address<float>(0), 100, 100},
-                             image_view<float>{address<float>(2), 100, 100}, 2.0, s,
+        gaussian_blur<float>(image_view<const float>{far_address<float>(0), 100, 100},
+                             image_view<float>{far_address<float>(2), 100, 100}, 2.0, s,
                              {.algorithm = gaussian_blur_algorithm::separable, .scratch = memory});
     };
     const auto scan = [&](scratch memory) {
-        inclusive_scan<float>({address<float>(0), many}, {address<float>(2), many}, s,
+        inclusive_scan<float>({far_address<float>(0), many}, {far_address<float>(2), many}, s,
                               {.algorithm = scan_algorithm::look_back, .scratch = memory});
     };
     const auto reduce = [&](scratch memory) {
-        sum<float>({address<float>(0), many}, address<float>(2), s,
+        sum<float>({far_address<float>(0), many}, far_address<float>(2), s,
                    {.algorithm = reduce_algorithm::warp_shuffle, .scratch = memory});
     };
     const auto wide_blur = [&](scratch memory) {  // no rung runs it without scratch memory
-        gaussian_blur<float>(image_view<const float>{address<float>(0), 100, 100},
-                             image_view<float>{address<float>(2), 100, 100}, 2000.0, s,
+        gaussian_blur<float>(image_view<const float>{far_address<float>(0), 100, 100},
+                             image_view<float>{far_address<float>(2), 100, 100}, 2000.0, s,
                              {.exact = true, .scratch = memory});
     };
     const auto windows = [&](scratch memory) {
-        conv<float>({address<float>(0), 1, 30, 30, 8}, {address<float>(1), 16, 3, 3, 8},
-                    tensor_view<float>{address<float>(2), 1, 28, 28, 16}, s,
+        conv<float>({far_address<float>(0), 1, 30, 30, 8}, {far_address<float>(1), 16, 3, 3, 8},
+                    tensor_view<float>{far_address<float>(2), 1, 28, 28, 16}, s,
                     {.algorithm = conv_algorithm::im2col, .scratch = memory});
     };
     const std::vector<std::function<void(scratch)>> all{blur, scan, reduce, wide_blur, windows};
