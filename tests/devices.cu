@@ -17,25 +17,22 @@
 #include <random>
 #include <vector>
 
-namespace heddle {
+namespace heddle::test {
 namespace {
-
-using test::named_call;
-using test::operand_memory;
 
 struct twice {
     __device__ float operator()(float x) const { return 2 * x; }
 };
 
 std::vector<named_call> calls() {
-    std::vector<named_call> all = test::calls_of_all_kinds();
+    std::vector<named_call> all = calls_of_all_kinds();
     all.push_back({"transform", [](const operand_memory& m, cuda::stream_ref s) {
                        transform<float>(twice{}, m.vector<float>(0), m.vector<float>(2), s);
                    }});
     return all;
 }
 
-class devices : public test::gpu_test, public testing::WithParamInterface<named_call> {
+class devices : public gpu_test, public testing::WithParamInterface<named_call> {
   protected:
     static constexpr unsigned seed = 7;
 
@@ -104,7 +101,7 @@ std::vector<named_call> calls_that_do_not_wait() {
     return some;
 }
 
-class error_of_an_earlier_call : public test::provoked_error_test,
+class error_of_an_earlier_call : public provoked_error_test,
                                  public testing::WithParamInterface<named_call> {};
 
 /// A call reports its own errors, and not one that an earlier call left in the thread.
@@ -128,4 +125,4 @@ INSTANTIATE_TEST_SUITE_P(calls, captured_on_devices, testing::ValuesIn(calls_tha
                          [](const auto& each) { return each.param.name; });
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test
