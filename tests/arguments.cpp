@@ -18,8 +18,8 @@ using enum use;
 struct operand {
     std::string name;
     char rows, cols;
-    std::string rows_fit,
-        cols_fit;  ///< what an error expects of an extent; empty where others fit to this operand
+    std::string rows_fit;  ///< what an error expects of the rows; empty where others fit to this operand
+    std::string cols_fit;  ///< the same of the columns, or of a vector's size
     use kind;
 
     bool is_vector() const { return rows == 0; }
@@ -41,7 +41,7 @@ struct view {
     std::int64_t rows, cols, row_stride, col_stride = 1;
 };
 
-/// The enumerator with this name, of any rungs; 99 where there is none.
+/// The enumerator with this name among any rungs. It is 99 where no rung has the name.
 struct any_rung {
     std::string name = "automatic";
     template <class Algorithm>
@@ -74,9 +74,10 @@ struct operation {
     std::vector<operand> operands;
     std::string algorithms;  ///< the enumeration of its rungs
     call on_gpu, on_host;
-    std::string may_be_0 = "mn";  ///< extents without which a call has nothing to do
-    std::string apart_from =
-        "an operand";  ///< what an output overlaps; empty where the error has its address
+    /// The extents without which a call has nothing to do.
+    std::string may_be_0 = "mn";
+    /// What an output overlaps, by the error's words. It is empty where the error has the output's address.
+    std::string apart_from = "an operand";
 };
 
 std::vector<operation> operations() {
@@ -266,14 +267,13 @@ std::int64_t extent_of(char letter) {
     return letter == 'm' ? 4 : letter == 'n' ? 6 : 3;
 }
 
-/// Arguments in this memory of a call that is right; null where they are empty, without the extents of a letter.
+/// The arguments of a call that is right, in this memory. Extents with the letter `empty` are 0, and data without
+/// elements are null.
 arguments arguments_in(float* memory, const std::vector<operand>& operands, char empty = ' ') {
     arguments all;
     for (const operand& each : operands) {
-        const std::int64_t rows = each.rows == empty ? 0
-                                  : each.is_vector() ? 1
-                                                     : extent_of(each.rows),
-                           cols = each.cols == empty ? 0 : extent_of(each.cols);
+        const auto extent = [=](char letter) { return letter == empty ? 0 : extent_of(letter); };
+        const std::int64_t rows = each.is_vector() ? 1 : extent(each.rows), cols = extent(each.cols);
         all.views.push_back({rows * cols == 0 ? nullptr : memory, rows, cols, cols});
         memory += room;
     }
