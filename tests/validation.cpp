@@ -290,27 +290,39 @@ void expect_names(std::span<const Algorithm> rungs) {
     EXPECT_EQ(to_string(static_cast<Algorithm>(99)), "unknown");
 }
 
+/// For any problem: why_not() knows the enumerators.
+template <class Algorithm, class Problem>
+void expect_rungs(const std::string& enumeration, std::span<const Algorithm> rungs, const Problem& problem) {
+    expect_names(rungs);
+    expect_error("why_not: algorithm is 99, expected an enumerator of " + enumeration,
+                 [&] { (void)why_not(static_cast<Algorithm>(99), problem, device_traits{.sm_count = 132}); });
+}
+
 TEST(rungs, have_names_of_their_own) {
-    expect_names(conv_algorithms());
-    expect_names(elementwise_algorithms());
-    expect_names(gaussian_blur_algorithms());
-    expect_names(histogram_algorithms());
+    const matrix_layout m{3, 4};
+    const tensor_layout pixels{1, 3, 3, 1, 1, 3, 9};
     expect_names(image_filter_algorithms());
-    expect_names(linear_gradient_algorithms());
-    expect_names(loss_algorithms());
-    expect_names(matmul_algorithms(element_type::f32));
     expect_names(matmul_algorithms(element_type::f16));
-    expect_names(matrix_reduce_algorithms());
-    expect_names(norm_algorithms());
-    expect_names(norm_gradient_algorithms());
-    expect_names(optimizer_algorithms());
-    expect_names(pool_algorithms());
-    expect_names(random_algorithms());
-    expect_names(reduce_algorithms());
-    expect_names(scan_algorithms());
-    expect_names(softmax_algorithms());
-    expect_names(softmax_gradient_algorithms());
-    expect_names(transpose_algorithms());
+    expect_rungs("conv_algorithm", conv_algorithms(), conv_problem{pixels, pixels, {1, 1, 1, 1, 1, 1, 1}});
+    expect_rungs("elementwise_algorithm", elementwise_algorithms(), elementwise_problem{1, {{m, m}}});
+    expect_rungs("gaussian_blur_algorithm", gaussian_blur_algorithms(),
+                 gaussian_blur_problem(blur_of_images{4, 4}));
+    expect_rungs("histogram_algorithm", histogram_algorithms(), histogram_problem{{9, 1, 1}});
+    expect_rungs("linear_gradient_algorithm", linear_gradient_algorithms(), linear_gradient_problem{});
+    expect_rungs("loss_algorithm", loss_algorithms(), loss_problem{m});
+    expect_rungs("matmul_algorithm", matmul_algorithms(element_type::f32), matmul_problem(product{1, 2, 3}));
+    expect_rungs("matrix_reduce_algorithm", matrix_reduce_algorithms(), matrix_reduce_problem{m});
+    expect_rungs("norm_algorithm", norm_algorithms(), norm_problem{m, m});
+    expect_rungs("norm_gradient_algorithm", norm_gradient_algorithms(), norm_gradient_problem{m, m});
+    expect_rungs("optimizer_algorithm", optimizer_algorithms(), optimizer_problem{});
+    expect_rungs("pool_algorithm", pool_algorithms(), pool_problem{pixels, pixels});
+    expect_rungs("random_algorithm", random_algorithms(), random_problem{m});
+    expect_rungs("reduce_algorithm", reduce_algorithms(), reduce_problem{{9}});
+    expect_rungs("scan_algorithm", scan_algorithms(), scan_problem{{9}, {9}});
+    expect_rungs("softmax_algorithm", softmax_algorithms(), softmax_problem{m, m});
+    expect_rungs("softmax_gradient_algorithm", softmax_gradient_algorithms(),
+                 softmax_gradient_problem{m, m, m});
+    expect_rungs("transpose_algorithm", transpose_algorithms(), transpose_problem{m, transposed(m)});
 }
 
 TEST(unknown_enumerators, have_no_name) {

@@ -328,9 +328,6 @@ TEST(conv_select, asks_for_a_problem_of_one_mind) {
     problem.output.height = 7;
     expect_error("select: output.height is 7, expected 6 (conv_output_height())",
                  [&] { (void)select(problem, device); });
-    expect_error("why_not: algorithm is 99, expected an enumerator of conv_algorithm", [&] {
-        (void)why_not(static_cast<conv_algorithm>(99), problem_of({1, 3, 3, 1, 1, 3, 3}), device);
-    });
 }
 
 TEST(conv_rungs, run_any_problem_and_take_no_scratch_memory) {

@@ -30,8 +30,6 @@ TEST(elementwise_why_not, is_empty_as_every_rung_takes_every_problem) {
     const auto text = [&](elementwise_algorithm algorithm, const elementwise_problem& problem) {
         return invalid_argument_of([&] { (void)why_not(algorithm, problem, device); });
     };
-    EXPECT_EQ(text(static_cast<elementwise_algorithm>(99), apart),
-              "why_not: algorithm is 99, expected an enumerator of elementwise_algorithm");
     EXPECT_EQ(text(elementwise_algorithm::naive, {4, {}}), "why_not: problem.inputs is 4, expected 1 to 3");
     EXPECT_EQ(text(elementwise_algorithm::naive, {1, {{{1, 1, 1, 1, 16}, {1, 1, 1, 1, 16}}}}),
               "why_not: problem.element_bytes is 16, expected 2, 4 or 8");

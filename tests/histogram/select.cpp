@@ -29,8 +29,6 @@ TEST(histogram_why_not, says_what_a_rung_needs) {
     EXPECT_EQ(text(histogram_algorithm::naive, wide), "");
     EXPECT_EQ(text(histogram_algorithm::cached, wide), "");
     EXPECT_EQ(text(histogram_algorithm::automatic, wide), "");
-    expect_error("why_not: algorithm is 99, expected an enumerator of histogram_algorithm",
-                 [&] { (void)text(static_cast<histogram_algorithm>(99), apart); });
     expect_error("why_not: problem.x.offset is 256, expected 0 to 255", [&] {
         (void)text(histogram_algorithm::naive, {{1, 1, 4, 256}});
     });

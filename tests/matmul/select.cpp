@@ -331,11 +331,5 @@ TEST(matmul_why_not, lets_the_other_rungs_run) {
               (rungs{wgmma_tma, warp_specialized, persistent, cluster_multicast, stream_k, vector}));
 }
 
-TEST(matmul_why_not, refuses_unknown_rungs) {
-    expect_error("why_not: algorithm is 99, expected an enumerator of matmul_algorithm", [] {
-        (void)why_not(static_cast<matmul_algorithm>(99), product{1, 2, 3}, turing);
-    });
-}
-
 }  // namespace
 }  // namespace heddle::test

@@ -29,8 +29,6 @@ TEST(pool_select, asks_for_a_problem_of_one_mind) {
     problem.output.height = 7;
     expect_error("select: output.height is 7, expected 6 (pool_output_height())",
                  [&] { (void)select(problem, device); });
-    expect_error("why_not: algorithm is 99, expected an enumerator of pool_algorithm",
-                 [&] { (void)why_not(static_cast<pool_algorithm>(99), problem_of(1, 3, 3, 1), device); });
 }
 
 }  // namespace
