@@ -325,6 +325,23 @@ TEST(rungs, have_names_of_their_own) {
     expect_rungs("transpose_algorithm", transpose_algorithms(), transpose_problem{m, transposed(m)});
 }
 
+TEST(problems, of_operands_that_disagree_are_refused) {
+    const auto expect_refused = []<class Problem, class Algorithm>(Algorithm algorithm,
+                                                                   const Problem& problem) {
+        const device_traits device{.sm_count = 132};
+        const std::string text =
+            ": problem is one of operands that disagree, expected one that a _problem_of() makes";
+        expect_error("select" + text, [&] { (void)select(problem, device); });
+        expect_error("why_not" + text, [&] { (void)why_not(algorithm, problem, device); });
+    };
+    expect_refused(loss_algorithm::naive, loss_problem{{3, 4}, {3, 5}});
+    expect_refused(norm_algorithm::naive, norm_problem{{3, 4}, {3, 4}, {3}});
+    expect_refused(random_algorithm::naive, random_problem{{3, 4}, {3, 5}});
+    expect_refused(scan_algorithm::naive, scan_problem{{1}, {2}});
+    expect_refused(softmax_algorithm::naive, softmax_problem{{3, 4}, {3, 5}});
+    expect_refused(transpose_algorithm::naive, transpose_problem{{3, 4}, {3, 4}});
+}
+
 TEST(unknown_enumerators, have_no_name) {
     for (const int value : {-1, 99})
         EXPECT_EQ(to_string(static_cast<elementwise_operation>(value)), "unknown");

@@ -23,10 +23,6 @@ TEST(loss_why_not, says_what_a_rung_needs) {
     expect_error("select: problem.element_bytes is 8, expected 2 or 4", [&] {
         (void)select(loss_problem{{1, 1, 1, 1, 8}}, device);
     });
-    expect_error("select: problem is one of operands that disagree, expected one that a _problem_of() makes",
-                 [&] {
-                     (void)select(loss_problem{{3, 4}, {3, 5}}, device);
-                 });
     expect_error("loss_problem_of: target.cols is 5, expected 4 (prediction.cols)", [&] {
         (void)loss_problem_of<float>({nullptr, 3, 4}, {nullptr, 3, 5}, {});
     });

@@ -28,10 +28,6 @@ TEST(norm_why_not, says_what_a_rung_needs) {
     expect_error("why_not: problem.element_bytes is 8, expected 2 or 4", [&] {
         (void)why_not(norm_algorithm::naive, {{1, 1, 1, 1, 8}, {1, 1, 1, 1, 8}}, device);
     });
-    expect_error("select: problem is one of operands that disagree, expected one that a _problem_of() makes",
-                 [&] {
-                     (void)select(norm_problem{{3, 4}, {3, 4}, {3}}, device);
-                 });
     expect_error("norm_problem_of: gamma.size is 3, expected 0 or 4 (y.cols)", [&] {
         (void)norm_problem_of<float>({nullptr, 3, 4}, {nullptr, 3}, {}, {nullptr, 3, 4});
     });

@@ -58,10 +58,6 @@ TEST(scan_workspace, and_depth_are_the_same_at_any_strides_and_alignment) {
     expect_error("scan_depth: problem.y.offset is -4, expected 0 to 255", [] {
         (void)scan_depth({{1}, {1, 1, 4, -4}}, h200_like);
     });
-    expect_error("select: problem is one of operands that disagree, expected one that a _problem_of() makes",
-                 [] {
-                     (void)select(scan_problem{{1}, {2}}, h200_like);
-                 });
 }
 
 /// One block of reduce_then_scan takes any size.
