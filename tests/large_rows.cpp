@@ -47,22 +47,13 @@ class large_rows : public stream_fixture {
     half* allocate(std::int64_t size) {
         constexpr std::size_t for_results = std::size_t{2} << 30;
         const std::size_t bytes = static_cast<std::size_t>(size) * sizeof(half) + for_results;
-        std::size_t free = 0, total = 0;
-        check(cudaMemGetInfo(&free, &total));
         const auto skip = [&] { GTEST_SKIP() << "needs " << (bytes >> 30) + 1 << " GiB of device memory"; };
-        if (free < bytes) {
+        if (!has_free_memory(bytes)) {
             skip();
             return nullptr;
         }
         elements_ = device_buffer<half>(size, *stream);
         return elements_.data();
-    }
-
-    template <class T>
-    std::vector<T> read(const T* first, std::int64_t count) {
-        std::vector<T> elements(static_cast<std::size_t>(count));
-        copy_and_wait(vector_view<const T>{first, count}, elements, *stream);
-        return elements;
     }
 
     template <class T>

@@ -224,18 +224,12 @@ class conv_large_images : public stream_fixture {
                 : 0;
         const std::size_t bytes = static_cast<std::size_t>(s.inputs_all() + s.outputs_all()) * sizeof(T) +
                                   static_cast<std::size_t>(laid_out) + for_others;
-        std::size_t free = 0, total = 0;
-        heddle::check(cudaMemGetInfo(&free, &total));
+        const bool has_memory = has_free_memory(bytes);
         const auto skip = [&] { GTEST_SKIP() << "needs " << (bytes >> 30) + 1 << " GiB of device memory"; };
-        if (free < bytes) skip();
-        return free >= bytes;
+        if (!has_memory) skip();
+        return has_memory;
     }
 
-    std::vector<T> read(const T* first, std::int64_t count) {
-        std::vector<T> elements(static_cast<std::size_t>(count));
-        copy_and_wait(vector_view<const T>{first, count}, elements, *stream);
-        return elements;
-    }
     /// Reads them by one copy to the host, as each copy waits for the GPU's other processes.
     std::vector<T> read_pixels(const tensor_view<T>& dense, const std::vector<std::int64_t>& pixels) {
         const std::int64_t count = dense.channels;

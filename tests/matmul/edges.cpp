@@ -39,9 +39,7 @@ TEST_F(matmul_device, tf32x3_has_the_infinities_and_nans_of_fmas) {
 TEST_F(matmul_device, takes_more_elements_than_an_int_counts) {
     const shape s{69000, 8, 32000};  // A has 2.2e9 elements
     const std::int64_t size = s.m * s.k;
-    std::size_t free_bytes = 0, total_bytes = 0;
-    check(cudaMemGetInfo(&free_bytes, &total_bytes));
-    if (free_bytes < static_cast<std::size_t>(size) * sizeof(float) * 3 / 2)
+    if (!has_free_memory(static_cast<std::size_t>(size) * sizeof(float) * 3 / 2))
         GTEST_SKIP() << "needs 13 GB free";
     float* a = nullptr;
     check(cudaMalloc(reinterpret_cast<void**>(&a), static_cast<std::size_t>(size) * sizeof(float)));

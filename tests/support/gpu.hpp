@@ -1,5 +1,6 @@
 #pragma once
 
+#include <heddle/copy.hpp>
 #include <heddle/device.hpp>
 #include <heddle/error.hpp>
 #include <heddle/stream.hpp>
@@ -10,6 +11,7 @@
 #include <cstdlib>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace heddle::test {
 
@@ -62,6 +64,13 @@ class stream_fixture : public gpu_test {
     void SetUp() override {
         gpu_test::SetUp();
         if (is_set_up()) stream.emplace();
+    }
+
+    template <class T>
+    std::vector<T> read(const T* first, std::int64_t count) {
+        std::vector<T> elements(static_cast<std::size_t>(count));
+        copy_and_wait(vector_view<const T>{first, count}, elements, *stream);
+        return elements;
     }
 
     std::optional<heddle::stream> stream;
