@@ -7,7 +7,8 @@ usage: bounds_page.py ROOT         names every rung with other numbers on the pa
 
 import pathlib
 import re
-import sys
+
+import shared
 
 PAGE = "docs/accuracy.md"
 # The first line of a table, the compared columns, and the function with the same content.
@@ -73,18 +74,10 @@ def self_test() -> int:
     return 1 if failures else 0
 
 
-def main(arguments: list[str]) -> int:
-    if arguments == ["--self-test"]:
-        return self_test()
-    if len(arguments) != 1:
-        print(__doc__, file=sys.stderr)
-        return 2
-    root = pathlib.Path(arguments[0])
+def found_in(root: pathlib.Path) -> list[str]:
     headers = {file: (root / "tests/bounds" / file).read_text() for _, _, file, _ in TABLES}
-    found = differences((root / PAGE).read_text(), headers)
-    print("\n".join(found) or "the tables agree with tests/bounds")
-    return 1 if found else 0
+    return differences((root / PAGE).read_text(), headers)
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    shared.check(__doc__, self_test, found_in, "the tables agree with tests/bounds")
