@@ -213,7 +213,6 @@ class ExitStatus(InFolder):
         self.assertEqual(self.run_compare("--self-check", alike[0], changed).returncode, 1)
 
 
-
 if __name__ == "__main__":
     root = shared.argument(__doc__)
     sys.path.insert(0, str(root / "benchmarks/report"))

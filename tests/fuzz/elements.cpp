@@ -154,8 +154,8 @@ const auto any_bits = static_cast<std::int64_t>(all_values.size());
 
 template <class T>
 std::vector<T> draw_inputs(const problem& p, op operation, std::int64_t count, std::uint64_t seed) {
-    auto drawn = p["values"] == any_bits ? random_bits<T>(count, seed)
-                                         : draw_values<T>(static_cast<values>(p["values"]), count, seed);
+    auto drawn =
+        p["values"] == any_bits ? random_bits<T>(count, seed) : draw_values<T>(kind_of(p), count, seed);
     if (p["values"] != any_bits)
         for (T& x : drawn)
             x = static_cast<T>(static_cast<compute_type<T>>(p["range"]) * static_cast<compute_type<T>>(x));
@@ -205,7 +205,7 @@ template <class T>
 std::string wrong_elementwise(const problem& p, processor where) {
     const op operation = elementwise_operations()[static_cast<std::size_t>(p["function"])];
     const std::int64_t rows = p["rows"], cols = p["cols"];
-    const auto seed = static_cast<std::uint64_t>(p["seed"]);
+    const auto seed = p.seed();
     // The operand that stands for each input, and the one that the output overwrites: 3 for none.
     const std::size_t sources[] = {0, p["y_is"] == 1 ? 0U : 1U, 2};
     const std::size_t wanted = operation == op::axpy ? 1
@@ -260,7 +260,7 @@ void draw_elementwise(drawing& d, problem& p) {
 template <class T>
 std::string wrong_transpose(const problem& p, processor where) {
     const std::int64_t rows = p["rows"], cols = p["cols"];
-    const auto xs = random_bits<T>(rows * cols, static_cast<std::uint64_t>(p["seed"]));
+    const auto xs = random_bits<T>(rows * cols, p.seed());
     operand<T> x(where, lattice_of(p, "x", rows, cols), xs), y(where, lattice_of(p, "y", cols, rows));
     if (where == processor::cpu)
         host::transpose<T>(x.matrix(), y.matrix());
@@ -294,7 +294,7 @@ std::string wrong_planes(const problem& p, processor where) {
     const std::int64_t count = p["count"], channels = p["channels"], height = p["height"], width = p["width"],
                        area = height * width;
     const bool is_back = p["function"] == 1;
-    const auto source = random_bits<T>(count * channels * area, static_cast<std::uint64_t>(p["seed"]));
+    const auto source = random_bits<T>(count * channels * area, p.seed());
     const lattice lines = lattice_of(p, "planes", {count, channels, height, width}),
                   pixels = lattice_of(p, "pixels", {count, height, width, channels});
     operand<T> from(where, is_back ? pixels : lines, source), to(where, is_back ? lines : pixels);

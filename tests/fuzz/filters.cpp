@@ -113,8 +113,7 @@ class images {
           part{p["left"], p["top"], width - p["left"] - p["right"], height - p["top"] - p["bottom"]},
           kind_(static_cast<border>(p["border"])),
           sources_(p["source"] == 1 ? 1 : count),
-          pixels_(draw_pixels<From>(static_cast<values>(p["values"]), sources_ * height * width * channels,
-                                    static_cast<std::uint64_t>(p["seed"]))),
+          pixels_(draw_pixels<From>(kind_of(p), sources_ * height * width * channels, p.seed())),
           from_(lie_apart(sources_, height, width * channels, p["offset"], p["padding"],
                           p.word("beside") == "sources")),
           to_(lie_apart(count, std::max<std::int64_t>(part.height, 0),
@@ -339,7 +338,7 @@ std::string wrong_box_blur(const problem& p, processor where) {
 }
 
 std::string wrong_convolution(const problem& p, processor where) {
-    const auto seed = static_cast<std::uint64_t>(p["seed"]);
+    const auto seed = p.seed();
     const auto taps = [](std::int64_t radius) { return 2 * std::min<std::int64_t>(radius, 1000) + 1; };
     auto along_x = draw_values<float>(values::uniform, taps(p["radius_x"]), seed + 1),
          along_y = draw_values<float>(values::uniform, taps(p["radius_y"]), seed + 2);

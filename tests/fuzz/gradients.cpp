@@ -13,8 +13,8 @@ std::string wrong_softmax_gradient(const problem& p, processor where) {
     const std::int64_t rows = p["rows"], cols = p["cols"];
     const bool is_log = p["function"] == 1;
     const softmax_gradient_algorithm rung = rung_of(p, where, softmax_gradient_algorithms());
-    const auto seed = static_cast<std::uint64_t>(p["seed"]);
-    const auto kind = static_cast<values>(p["values"]);
+    const auto seed = p.seed();
+    const auto kind = kind_of(p);
     auto ys = draw_values<T>(kind, rows * cols, seed);
     if (is_log)  // of shares, none of which is above 1
         for (T& y : ys) y = static_cast<T>(-std::abs(static_cast<float>(y)));
@@ -44,8 +44,8 @@ std::string wrong_norm_gradient(const problem& p, processor where) {
     const bool wants_dx = wanted == 0 || wanted == 1 || wanted == 5;
     const bool wants_dgamma = wanted != 1 && wanted != 3;
     const bool wants_dbeta = is_layer && (wanted == 0 || wanted == 3 || wanted == 4);
-    const auto seed = static_cast<std::uint64_t>(p["seed"]);
-    const auto kind = static_cast<values>(p["values"]);
+    const auto seed = p.seed();
+    const auto kind = kind_of(p);
     const auto xs = draw_norm_values<T>(p, seed), dys = draw_values<T>(kind, rows * cols, seed + 1);
     const auto gammas = draw_values<T>(values::uniform, has_gamma ? cols : 0, seed + 2);
     operand<T> x(where, matrix_of(p, "x", rows, cols), xs), dy(where, matrix_of(p, "dy", rows, cols), dys),
@@ -106,8 +106,8 @@ std::string wrong_squared_error(const problem& p, processor where) {
     const std::int64_t rows = p["rows"], cols = p["cols"];
     if (cols == 0) return {};  // such predictions do nothing
     const bool wants_loss = p["wanted"] != 2, wants_gradient = p["wanted"] != 1;
-    const auto seed = static_cast<std::uint64_t>(p["seed"]);
-    const auto kind = static_cast<values>(p["values"]);
+    const auto seed = p.seed();
+    const auto kind = kind_of(p);
     const auto xs = draw_values<T>(kind, rows * cols, seed), ts = draw_values<T>(kind, rows * cols, seed + 1);
     operand<T> x(where, matrix_of(p, "x", rows, cols), xs),
         target(where, matrix_of(p, "target", rows, cols), ts),
@@ -139,7 +139,7 @@ template <class T>
 std::string wrong_label_hits(const problem& p, processor where) {
     const std::int64_t rows = p["rows"], cols = p["cols"];
     if (cols == 0) return {};  // such scores do nothing
-    const auto seed = static_cast<std::uint64_t>(p["seed"]);
+    const auto seed = p.seed();
     const auto xs = draw_row_values<T>(p, seed);
     drawing d({"labels", seed, 0});
     std::vector<std::int32_t> classes;

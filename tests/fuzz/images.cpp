@@ -131,8 +131,8 @@ std::string wrong_conv(const problem& p, processor where) {
     if (rows * cols * count * outputs > 1 << 21 ||
         rows * cols * count * outputs * taps_y * taps_x * std::max<std::int64_t>(in, 1) > 1 << 25)
         return {};  // too many terms for a reference
-    const auto seed = static_cast<std::uint64_t>(p["seed"]);
-    const auto kind = static_cast<values>(p["values"]);
+    const auto seed = p.seed();
+    const auto kind = kind_of(p);
     const auto xs = draw_for_windows<T>(kind, count * height * width * channels, seed);
     const auto ws = draw_for_windows<T>(beside(kind), outputs * taps_y * taps_x * in, seed + 1);
     const auto biases = draw_values<Out>(values::uniform, outputs, seed + 2),
@@ -289,8 +289,7 @@ std::string wrong_pool(const problem& p, processor where) {
     const std::int64_t rows = pool_output_height(height, geometry), cols = pool_output_width(width, geometry);
     if (!fits(p, geometry.window.y, geometry.window.x) || rows * cols * count * channels > 1 << 21) return {};
     const auto mode = static_cast<pool_mode>(p["mode"]);
-    const auto xs = draw_for_windows<T>(static_cast<values>(p["values"]), count * height * width * channels,
-                                        static_cast<std::uint64_t>(p["seed"]));
+    const auto xs = draw_for_windows<T>(kind_of(p), count * height * width * channels, p.seed());
     operand<T> input(where, lie_as(p, "input", {count, height, width, channels}), xs);
     operand<T> output(where, lie_as(p, "output", {count, rows, cols, channels}));
     const places of_input{height, width, channels}, of_output{rows, cols, channels};

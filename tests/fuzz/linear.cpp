@@ -7,8 +7,8 @@ namespace {
 template <class T>
 std::string wrong_linear(const problem& p, processor where) {
     const std::int64_t batch = p["batch"], in = p["in"], out = p["out"];
-    const auto seed = static_cast<std::uint64_t>(p["seed"]);
-    const auto kind = static_cast<values>(p["values"]);
+    const auto seed = p.seed();
+    const auto kind = kind_of(p);
     const auto xs = draw_values<T>(kind, batch * in, seed),
                weights = draw_values<T>(beside(kind), out * in, seed + 1),
                biases = draw_values<T>(values::uniform, out, seed + 2);
@@ -68,10 +68,10 @@ const matmul_activation activations_of_x[] = {matmul_activation::none, matmul_ac
 template <class T>
 std::string wrong_linear_gradient(const problem& p, processor where) {
     const std::int64_t batch = p["batch"], in = p["in"], out = p["out"];
-    const auto seed = static_cast<std::uint64_t>(p["seed"]);
+    const auto seed = p.seed();
     const matmul_activation activation = activations_of_x[p["activation_of_x"]];
     const bool has_slope = p["activation_of_x"] >= 2;
-    auto kind = static_cast<values>(p["values"]);
+    auto kind = kind_of(p);
     if (has_slope && (kind == values::spread || kind == values::integers)) kind = values::uniform;
     auto xs = draw_values<T>(has_slope ? values::uniform : kind, batch * in, seed);
     if (activation == matmul_activation::sigmoid)

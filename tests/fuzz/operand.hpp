@@ -44,6 +44,9 @@ inline const std::vector<std::string_view> single_types = {"f32", "f16", "bf16"}
 
 /// The kinds of element values.
 enum class values { uniform, integers, cancelling, spread, tiny, special };
+inline values kind_of(const problem& p) {
+    return static_cast<values>(p["values"]);
+}
 inline const std::vector<std::string_view> all_values = {"uniform", "integers", "cancelling",
                                                          "spread",  "tiny",     "special"};
 /// The kinds whose values are finite.

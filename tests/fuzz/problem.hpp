@@ -47,6 +47,7 @@ class problem {
     explicit problem(const operation& of);
 
     [[nodiscard]] std::int64_t operator[](std::string_view field) const;
+    [[nodiscard]] std::uint64_t seed() const { return static_cast<std::uint64_t>((*this)["seed"]); }
     [[nodiscard]] bool has(std::string_view field) const;
     /// Clamps the value to the field's words, or to zero or more.
     void set(std::string_view field, std::int64_t value);

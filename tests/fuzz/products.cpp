@@ -29,8 +29,8 @@ std::vector<T> rows_of(const std::vector<T>& all, std::int64_t rows, std::int64_
 template <class In, class Out>
 std::string wrong_matmul(const problem& p, processor where) {
     const std::int64_t m = p["m"], n = p["n"], k = p["k"];
-    const auto seed = static_cast<std::uint64_t>(p["seed"]);
-    auto kind = static_cast<values>(p["values"]);
+    const auto seed = p.seed();
+    auto kind = kind_of(p);
     const float nan = std::nanf("");
     // Where k is 0, there is no product for alpha to scale.
     const float alpha = k == 0 ? nan : factor_of[p["alpha"]], beta = factor_of[(p["beta"] + 1) % 4];
@@ -186,8 +186,8 @@ struct products {
 template <class In, class Out>
 std::string wrong_batched_matmul(const problem& p, processor where) {
     const std::int64_t count = p["count"], m = p["m"], n = p["n"], k = p["k"];
-    const auto seed = static_cast<std::uint64_t>(p["seed"]);
-    const auto kind = static_cast<values>(p["values"]);
+    const auto seed = p.seed();
+    const auto kind = kind_of(p);
     const float alpha = factor_of[p["alpha"]], beta = factor_of[(p["beta"] + 1) % 4];
     matmul_options options = options_of<In>(p, where, alpha, beta);
     const bool shares_a = p["shared"] == 1 || p["shared"] == 3, shares_b = p["shared"] >= 2;
@@ -266,8 +266,8 @@ struct one_of_list {
         : m(shape[0]),
           n(shape[1]),
           k(shape[2]),
-          as(draw_terms<In>(static_cast<values>(p["values"]), m * k, seed)),
-          bs(draw_terms<In>(beside(static_cast<values>(p["values"])), k * n, seed + 1)),
+          as(draw_terms<In>(kind_of(p), m * k, seed)),
+          bs(draw_terms<In>(beside(kind_of(p)), k * n, seed + 1)),
           cs(draw_values<Out>(values::uniform, m * n, seed + 2)),
           a(where, matrix_of(p, "a", m, k), as),
           b(where, matrix_of(p, "b", k, n), bs),
@@ -277,7 +277,7 @@ struct one_of_list {
 /// The first product has the problem's shape; those after it are smaller. Each has a layout of its own.
 template <class In, class Out>
 std::string wrong_matmul_list(const problem& p, processor where) {
-    const auto seed = static_cast<std::uint64_t>(p["seed"]);
+    const auto seed = p.seed();
     const float alpha = factor_of[p["alpha"]], beta = factor_of[(p["beta"] + 1) % 4];
     matmul_options options = options_of<In>(p, where, alpha, beta);
     drawing d({"matmul_list", seed, 0});

@@ -13,7 +13,7 @@ namespace {
 template <class T>
 std::string wrong_softmax(const problem& p, processor where) {
     const std::int64_t rows = p["rows"], cols = p["cols"];
-    const auto xs = draw_row_values<T>(p, static_cast<std::uint64_t>(p["seed"]));
+    const auto xs = draw_row_values<T>(p, p.seed());
     operand<T> x(where, matrix_of(p, "x", rows, cols), xs), apart(where, matrix_of(p, "y", rows, cols));
     operand<T>& y = p["in_place"] == 1 ? x : apart;
     const bool logarithm = p["function"] == 1;
@@ -31,7 +31,7 @@ std::string wrong_softmax(const problem& p, processor where) {
 template <class T>
 std::string wrong_norm(const problem& p, processor where) {
     const std::int64_t rows = p["rows"], cols = p["cols"];
-    const auto seed = static_cast<std::uint64_t>(p["seed"]);
+    const auto seed = p.seed();
     const bool is_layer = p["function"] == 0;
     const bool has_gamma = p["parameters"] % 2 == 0, has_beta = is_layer && p["parameters"] / 2 == 0;
     const auto xs = draw_norm_values<T>(p, seed);
@@ -66,8 +66,7 @@ std::string wrong_matrix_reduce(const problem& p, processor where) {
     const std::int64_t rows = p["rows"], cols = p["cols"], lines = by_rows ? rows : cols,
                        length = by_rows ? cols : rows;
     const auto kind = p["function"];
-    auto xs =
-        draw_values<T>(static_cast<values>(p["values"]), rows * cols, static_cast<std::uint64_t>(p["seed"]));
+    auto xs = draw_values<T>(kind_of(p), rows * cols, p.seed());
     const float means[] = {0, 1000, -1000};
     if (p["mean"] > 0)
         for (T& x : xs) x = static_cast<T>(static_cast<float>(x) + means[p["mean"]]);
@@ -156,7 +155,7 @@ std::string wrong_cross_entropy(const problem& p, processor where) {
     const std::int64_t rows = p["rows"], cols = p["cols"];
     if (cols == 0) return {};  // such logits do nothing
     const bool wants_loss = p["wanted"] != 2, wants_gradient = p["wanted"] != 1;
-    const auto seed = static_cast<std::uint64_t>(p["seed"]);
+    const auto seed = p.seed();
     const auto xs = draw_row_values<T>(p, seed);
     std::vector<std::int32_t> classes;
     drawing d({"labels", seed, 0});

@@ -88,8 +88,7 @@ template <class T>
 std::vector<T> draw_row_values(const problem& p, std::uint64_t seed) {
     const std::int64_t rows = p["rows"], cols = p["cols"];
     const bool is_extreme = p.word("values") == "extreme";
-    auto drawn =
-        draw_values<T>(is_extreme ? values::uniform : static_cast<values>(p["values"]), rows * cols, seed);
+    auto drawn = draw_values<T>(is_extreme ? values::uniform : kind_of(p), rows * cols, seed);
     if (!is_extreme || cols == 0) return drawn;
     constexpr float infinity = std::numeric_limits<float>::infinity();
     drawing d({"extreme", seed, 0});
@@ -132,7 +131,7 @@ inline lattice parameter_of(const problem& p, bool is_there) {
 template <class T>
 std::vector<T> draw_norm_values(const problem& p, std::uint64_t seed) {
     constexpr float centres[] = {0, 100, -1000};
-    auto drawn = draw_values<T>(static_cast<values>(p["values"]), p["rows"] * p["cols"], seed);
+    auto drawn = draw_values<T>(kind_of(p), p["rows"] * p["cols"], seed);
     if (p["centre"] != 0)
         for (T& x : drawn) x = static_cast<T>(static_cast<float>(x) + centres[p["centre"]]);
     return drawn;

@@ -31,7 +31,7 @@ struct drawn_parameter {
         : weights(draw_values<float>(values::uniform, size, seed)),
           firsts(moments(p, size, seed + 1)),
           seconds(moments(p, size, seed + 2)),
-          gradients(draw_values<Gradient>(static_cast<values>(p["values"]), size, seed + 3)),
+          gradients(draw_values<Gradient>(kind_of(p), size, seed + 3)),
           weight(where, array(p, 0, size, offset), weights),
           first(where, array(p, 1, size, offset), firsts),
           second(where, array(p, 2, size, offset), squared(seconds)),
@@ -68,7 +68,7 @@ struct drawn_parameter {
 template <class T, class Gradient>
 std::deque<drawn_parameter<T, Gradient>> draw_parameters(const problem& p, processor where) {
     std::deque<drawn_parameter<T, Gradient>> list;
-    auto seed = static_cast<std::uint64_t>(p["seed"]);
+    auto seed = p.seed();
     std::int64_t offset = p["offset"];
     for (const char* const size : {"size", "second", "third"}) {
         list.emplace_back(p, p[size], offset, seed, where);
@@ -240,8 +240,7 @@ void draw_list(drawing& d, problem& p) {
 philox generator_of(const problem& p) {
     const auto start = static_cast<std::uint64_t>(p["start"]);
     const std::uint64_t begins[] = {start, 0 - start, (1ULL << 34) - start, (1ULL << 33) - start};
-    return {.seed = static_cast<std::uint64_t>(p["seed"]) * 0x9e3779b97f4a7c15,
-            .offset = begins[p["places"]]};
+    return {.seed = p.seed() * 0x9e3779b97f4a7c15, .offset = begins[p["places"]]};
 }
 
 /// A call may take a part of its offset from memory.
@@ -368,7 +367,7 @@ std::string wrong_random(const problem& p, processor where) {
     const auto [low_, high_] = range_of<T>(p["range"]);
     const double low = low_, high = high_;
     constexpr double mean = 0.5, deviation = 1.5;
-    const auto xs = draw_values<T>(static_cast<values>(p["values"]), count, generator_of(p).seed);
+    const auto xs = draw_values<T>(kind_of(p), count, generator_of(p).seed);
     const bool is_in_place = kind >= dropout_ && p["in_place"] == 1;
     const lattice of_y = ordered_matrix(p);
     operand<T> x(where, is_in_place ? of_y : lie({rows, cols}, p["x_offset"], p["x_padding"], 1), xs),

@@ -53,7 +53,7 @@ lattice second_vector_of(const problem& p) {
 template <class T>
 std::vector<T> draw_numbers(const problem& p, std::uint64_t seed) {
     const std::int64_t size = p["size"];
-    const auto kind = static_cast<values>(p["values"]);
+    const auto kind = kind_of(p);
     const bool is_lone = kind == values::special && seed % 2 == 1 && size > 0;
     auto xs = draw_values<T>(is_lone ? values::uniform : kind, size, seed);
     std::mt19937_64 generator(seed);
@@ -122,7 +122,7 @@ std::string wrong_reduce(const problem& p, processor where) {
     constexpr bool is_integer = std::is_integral_v<T>;
     const std::int64_t size = p["size"], kind = p["function"];
     if (is_integer && kind == norm2_) return {};
-    const auto seed = static_cast<std::uint64_t>(p["seed"]);
+    const auto seed = p.seed();
     const auto xs = draw_numbers<T>(p, seed);
     const auto ys = kind == dot_ ? draw_numbers<T>(p, seed + 1) : std::vector<T>(xs.size());
     operand<T> x(where, vector_of(p), xs), y(where, second_vector_of(p), ys),
@@ -224,7 +224,7 @@ template <class T>
 std::string wrong_scan(const problem& p, processor where) {
     const std::int64_t size = p["size"];
     const bool is_inclusive = p["function"] == 0, is_in_place = p["in_place"] == 1;
-    const auto xs = draw_numbers<T>(p, static_cast<std::uint64_t>(p["seed"]));
+    const auto xs = draw_numbers<T>(p, p.seed());
     operand<T> x(where, vector_of(p), xs), y(where, second_vector_of(p));
     operand<T>& result = is_in_place ? x : y;
     std::int64_t depth =
@@ -297,7 +297,7 @@ std::string wrong_histogram(const problem& p, processor where) {
                               -0.0f,
                               limits::denorm_min()};
     std::vector<T> xs(static_cast<std::size_t>(size));
-    std::mt19937_64 generator(static_cast<std::uint64_t>(p["seed"]));
+    std::mt19937_64 generator(p.seed());
     for (std::int64_t i = 0; i < size; ++i) {
         const auto drawn = [&](std::int64_t count) {
             return static_cast<std::int64_t>(generator() % static_cast<std::uint64_t>(count));
