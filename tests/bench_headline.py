@@ -6,12 +6,12 @@ usage: bench_headline.py ROOT
 
 import dataclasses
 import json
-import pathlib
 import random
 import subprocess
 import sys
-import tempfile
 import unittest
+
+import shared
 
 
 @dataclasses.dataclass(frozen=True)
@@ -66,19 +66,7 @@ def record(seed: int, factors: dict[str, float] | None = None, machine: float = 
             "processes": PROCESSES, "repetitions": REPETITIONS, "rows": rows + peers} | fields
 
 
-class InFolder(unittest.TestCase):
-    def setUp(self) -> None:
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
-        self.files = 0
-
-    def file(self, content: object) -> pathlib.Path:
-        self.files += 1
-        file = self.folder / f"{self.files}.json"
-        file.write_text(content if isinstance(content, str) else json.dumps(content))
-        return file
-
+class InFolder(shared.InFolder):
     def run_compare(self, *arguments: object) -> subprocess.CompletedProcess:
         return subprocess.run([sys.executable, root / "benchmarks/report/compare.py", *map(str, arguments)], text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -225,12 +213,8 @@ class ExitStatus(InFolder):
         self.assertEqual(self.run_compare("--self-check", alike[0], changed).returncode, 1)
 
 
-
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
-        sys.exit(__doc__)
-    sys.dont_write_bytecode = True
-    root = pathlib.Path(sys.argv.pop()).resolve()
+    root = shared.argument(__doc__)
     sys.path.insert(0, str(root / "benchmarks/report"))
     import compare as bench_compare
     unittest.main()

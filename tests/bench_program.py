@@ -6,16 +6,15 @@ usage: bench_program.py PROGRAM
 
 import json
 import os
-import pathlib
 import re
 import resource
 import signal
 import statistics
 import subprocess
-import sys
-import tempfile
 import time
 import unittest
+
+import shared
 
 HOST_ROW = "sum/f32/1048576/host"
 ENVIRONMENT = os.environ | {"CUDA_VISIBLE_DEVICES": ""}
@@ -26,12 +25,7 @@ def out_of_range(value: int, least: int, most: int) -> str:
     return rf"{value} not in range (\[{least} - {most}\]|{least} to {most})"
 
 
-class Program(unittest.TestCase):
-    def setUp(self) -> None:
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
-
+class Program(shared.InFolder):
     def run_program(self, *arguments: object, **options: object) -> subprocess.CompletedProcess:
         options.setdefault("env", ENVIRONMENT)
         return subprocess.run([program, *map(str, arguments)], text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -265,7 +259,5 @@ class Report(Program):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
-        sys.exit(__doc__)
-    program = pathlib.Path(sys.argv.pop()).resolve()
+    program = shared.argument(__doc__)
     unittest.main()

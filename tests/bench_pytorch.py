@@ -7,8 +7,6 @@ usage: bench_pytorch.py ROOT
 import contextlib
 import copy
 import errno
-import importlib.machinery
-import importlib.util
 import io
 import json
 import os
@@ -20,19 +18,13 @@ import types
 import unittest
 import unittest.mock
 
-def script(name: str) -> types.ModuleType:
-    loader = importlib.machinery.SourceFileLoader(name.replace("-", "_"), str(root / "scripts" / name))
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
-    loader.exec_module(module)
-    return module
+import shared
 
 
 def row(name: str, **fields: object) -> dict:
-    operation, dtype, shape, library, *hot = name.split("/")
-    library, _, rung = library.partition(":")
-    return {"operation": operation, "type": dtype, "shape": shape, "library": library, "rung": rung or None,
-            "hot": bool(hot), "bytes": 65536.0, "operations": None, "us": 10.0, "spread": 0.01, "repetitions": 5,
-            "limit": {"ceiling": "memory", "us": 8.0}, "error": None} | fields
+    made = shared.row(name, **{"us": 10.0, "bytes": 65536.0, "limit": {"ceiling": "memory", "us": 8.0}} | fields)
+    del made["calls"]  # a row of PyTorch has none
+    return made
 
 
 RECORD = {
@@ -59,7 +51,7 @@ def run(file: pathlib.Path, torch: str, *options: str) -> subprocess.CompletedPr
                               stderr=subprocess.PIPE, env={**os.environ, "PYTHONPATH": folder})
 
 
-class BenchPytorch(unittest.TestCase):
+class BenchPytorch(shared.InFolder):
     def added(self, record: dict, seconds: float = 20e-6) -> dict:
         return bench_pytorch.with_pytorch(record, "2.0", lambda case: seconds)
 
@@ -95,15 +87,13 @@ class BenchPytorch(unittest.TestCase):
         self.assertEqual([row["error"] for row in self.rows(after)], [None, None])
 
     def test_resumes_no_rows_of_another_version(self) -> None:
-        with tempfile.TemporaryDirectory() as folder:
-            file = pathlib.Path(folder) / "record.json"
-            file.write_text(text := json.dumps(self.added(RECORD)))
-            torch = ("__version__ = '2.1'\n"
-                     "class cuda:\n    is_available = lambda: True\n    get_device_name = lambda: 'GPU'\n")
-            done = run(file, torch, "--resume")
-            self.assertEqual((done.returncode, file.read_text()), (2, text))
-            self.assertEqual(done.stderr,
-                             f"bench-pytorch: cannot resume {file}: its rows are of PyTorch 2.0, this is 2.1\n")
+        file = self.file(text := json.dumps(self.added(RECORD)))
+        torch = ("__version__ = '2.1'\n"
+                 "class cuda:\n    is_available = lambda: True\n    get_device_name = lambda: 'GPU'\n")
+        done = run(file, torch, "--resume")
+        self.assertEqual((done.returncode, file.read_text()), (2, text))
+        self.assertEqual(done.stderr,
+                         f"bench-pytorch: cannot resume {file}: its rows are of PyTorch 2.0, this is 2.1\n")
 
     def test_a_failing_call_fails_its_row_alone(self) -> None:
         def measure(case: dict) -> object:
@@ -129,8 +119,8 @@ class BenchPytorch(unittest.TestCase):
                               (json.dumps(RECORD | {"gpu": None}), "is damaged"), (json.dumps(RECORD | {"rows": [1]}), "is damaged"),
                               (json.dumps(RECORD | {"peers": []}), "is damaged"),
                               (json.dumps(RECORD | {"rows": [row("softmax/f32/64x128/heddle", repetitions="5")]}), "is damaged")):
-            with self.subTest(message), tempfile.TemporaryDirectory() as folder:
-                file = pathlib.Path(folder) / "record.json"
+            with self.subTest(message):
+                file = self.folder / f"{message}.json"
                 if text is not None:
                     file.write_bytes(text if isinstance(text, bytes) else text.encode())
                 done = run(file, "raise ImportError")
@@ -141,17 +131,16 @@ class BenchPytorch(unittest.TestCase):
         def full(file: pathlib.Path, text: str) -> None:
             raise OSError(errno.ENOSPC, "No space left on device")  # names no file
 
-        with tempfile.TemporaryDirectory() as folder:
-            file = pathlib.Path(folder) / "record.json"
-            file.write_text(text := json.dumps(RECORD))
-            torch = types.SimpleNamespace(__version__="2.0", manual_seed=int, no_grad=contextlib.nullcontext)
-            printed = io.StringIO()
-            with unittest.mock.patch.multiple(bench_pytorch, torch=torch, missing=lambda record: "", Timer=lambda l2_bytes: self.measure), \
-                    unittest.mock.patch.object(pathlib.Path, "write_text", full), \
-                    unittest.mock.patch.object(sys, "argv", ["bench-pytorch", str(file)]), contextlib.redirect_stderr(printed):
-                self.assertEqual(bench_pytorch.main(), 2)
-            self.assertEqual(printed.getvalue(), f"bench-pytorch: {file}: No space left on device\n")
-            self.assertEqual((file.read_text(), len(list(file.parent.iterdir()))), (text, 1))
+        file = self.file(text := json.dumps(RECORD))
+        torch = types.SimpleNamespace(__version__="2.0", manual_seed=int, no_grad=contextlib.nullcontext)
+        printed = io.StringIO()
+        with unittest.mock.patch.multiple(bench_pytorch, torch=torch, missing=lambda record: "",
+                                          Timer=lambda l2_bytes: self.measure), \
+                unittest.mock.patch.object(pathlib.Path, "write_text", full), \
+                unittest.mock.patch.object(sys, "argv", ["bench-pytorch", str(file)]), contextlib.redirect_stderr(printed):
+            self.assertEqual(bench_pytorch.main(), 2)
+        self.assertEqual(printed.getvalue(), f"bench-pytorch: {file}: No space left on device\n")
+        self.assertEqual((file.read_text(), len(list(file.parent.iterdir()))), (text, 1))
 
     @staticmethod
     def measure(case: dict) -> object:
@@ -162,9 +151,8 @@ class BenchPytorch(unittest.TestCase):
                "get_device_name=lambda: 'another')"
         for torch, message in (("raise ImportError", "no PyTorch"), (cuda.format(False), "no GPU"),
                                (cuda.format(True), "this machine has another")):
-            with self.subTest(message), tempfile.TemporaryDirectory() as folder:
-                file = pathlib.Path(folder) / "softmax.json"
-                file.write_text(json.dumps(RECORD))
+            with self.subTest(message):
+                file = self.file(RECORD)
                 done = run(file, torch)
                 self.assertEqual(done.returncode, 2)
                 self.assertIn(message, done.stderr)
@@ -172,10 +160,7 @@ class BenchPytorch(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
-        sys.exit(__doc__)
-    sys.dont_write_bytecode = True
-    root = pathlib.Path(sys.argv.pop()).resolve()
+    root = shared.argument(__doc__)
     with unittest.mock.patch.dict(sys.modules, torch=None):  # PyTorch itself takes seconds to load
-        bench_pytorch = script("bench-pytorch")
+        bench_pytorch = shared.script(root / "scripts/bench-pytorch")
     unittest.main()

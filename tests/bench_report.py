@@ -26,18 +26,12 @@ import tempfile
 import unittest
 import xml.etree.ElementTree
 
+import shared
+from shared import row
+
 HAS_MATPLOTLIB = importlib.util.find_spec("matplotlib") is not None
 NAMES = ["plain", "<script>alert(1)</script>", "a&b", 'q"uote\'s', "$x^2$", "under_score"]
 VOID = {"meta", "br", "hr", "img", "input", "link"}
-
-
-def row(name: str, us: float | None, **fields: object) -> dict:
-    """The row of <operation>/<type>/<shape>/<library>[:<rung>][/hot]."""
-    operation, dtype, shape, implementation, *hot = name.split("/")
-    library, _, rung = implementation.partition(":")
-    return {"operation": operation, "type": dtype, "shape": shape, "library": library, "rung": rung or None,
-            "hot": bool(hot), "us": us, "spread": 0.01, "repetitions": 5, "calls": 10, "bytes": None, "bytes_written": None,
-            "operations": None, "limit": None, "error": None} | fields
 
 
 def small() -> dict:
@@ -80,19 +74,7 @@ def with_row(**fields: object) -> dict:
     return content
 
 
-class InFolder(unittest.TestCase):
-    def setUp(self) -> None:
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
-        self.files = 0
-
-    def file(self, content: object) -> pathlib.Path:
-        self.files += 1
-        file = self.folder / f"{self.files}.json"
-        file.write_text(content if isinstance(content, str) else json.dumps(content))
-        return file
-
+class InFolder(shared.InFolder):
     def read(self, content: dict) -> "record.Record":
         return record.read(self.file(content))
 
@@ -800,10 +782,7 @@ class Comparison(InFolder):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
-        sys.exit(__doc__)
-    sys.dont_write_bytecode = True
-    root = pathlib.Path(sys.argv.pop()).resolve()
+    root = shared.argument(__doc__)
     sys.path.insert(0, str(root / "benchmarks/report"))
     import compare
     import record

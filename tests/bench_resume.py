@@ -6,23 +6,21 @@ usage: bench_resume.py PROGRAM
 
 import json
 import os
-import pathlib
 import signal
 import statistics
 import subprocess
-import sys
-import tempfile
 import time
 import unittest
+
+import shared
 
 ROW = "sum/f32/1048576/host"
 
 
-class Resume(unittest.TestCase):
+class Resume(shared.InFolder):
     def setUp(self) -> None:
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.file = pathlib.Path(folder.name) / "record.json"
+        super().setUp()
+        self.file = self.folder / "record.json"
 
     def start(self, *options: str) -> subprocess.Popen:
         environment = os.environ | {"CUDA_VISIBLE_DEVICES": "", "HEDDLE_COMMIT": "abc"}
@@ -139,7 +137,5 @@ class Resume(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
-        sys.exit(__doc__)
-    program = sys.argv.pop()
+    program = shared.argument(__doc__)
     unittest.main()

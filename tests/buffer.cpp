@@ -1,30 +1,9 @@
 #include "tests/support/gate.hpp"
-#include "tests/support/gpu.hpp"
-#include "tests/support/provoked.hpp"
-#include <heddle/buffer.hpp>
-#include <heddle/copy.hpp>
-#include <heddle/device.hpp>
-#include <heddle/error.hpp>
-#include <heddle/graph.hpp>
-#include <heddle/memory_pool.hpp>
-#include <heddle/stream.hpp>
+#include "tests/support/headers.hpp"
 
-#include <cuda_runtime_api.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <limits>
-#include <numeric>
-#include <optional>
 #include <ranges>
-#include <stdexcept>
-#include <type_traits>
-#include <utility>
-#include <vector>
 
-namespace heddle {
+namespace heddle::test {
 namespace {
 
 template <class Buffer>
@@ -54,8 +33,6 @@ Buffer make(std::int64_t size, cuda::stream_ref stream) {
         return Buffer(size);
 }
 
-const cuda::stream_ref legacy_stream{cudaStream_t{}};
-
 using kinds = testing::Types<device_buffer<int>, pinned_buffer<int>, managed_buffer<int>>;
 
 /// Checks for any machine, with or without a GPU.
@@ -71,7 +48,7 @@ TYPED_TEST(buffer_bookkeeping, default_is_empty) {
 }
 
 TYPED_TEST(buffer_bookkeeping, zero_elements_allocate_nothing) {
-    auto buffer = make<TypeParam>(0, legacy_stream);
+    auto buffer = make<TypeParam>(0, no_stream);
     EXPECT_EQ(buffer.size(), 0U);
     EXPECT_EQ(buffer.data(), nullptr);
     const vector_view<int> view = buffer;
@@ -85,19 +62,19 @@ TYPED_TEST(buffer_bookkeeping, zero_elements_allocate_nothing) {
 }
 
 TYPED_TEST(buffer_bookkeeping, negative_size_is_refused) {
-    EXPECT_EQ(test::invalid_argument_of([] { make<TypeParam>(-1, legacy_stream); }),
-              "buffer: size is -1, expected 0 to 2305843009213693951");
+    expect_error("buffer: size is -1, expected 0 to 2305843009213693951",
+                 [] { make<TypeParam>(-1, no_stream); });
 }
 
 TYPED_TEST(buffer_bookkeeping, size_whose_bytes_cannot_be_counted_is_refused) {
     constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
-    EXPECT_THROW(make<TypeParam>(most, legacy_stream), invalid_argument);
-    EXPECT_THROW(make<TypeParam>(most / std::int64_t{sizeof(int)} + 1, legacy_stream), invalid_argument);
+    EXPECT_THROW(make<TypeParam>(most, no_stream), invalid_argument);
+    EXPECT_THROW(make<TypeParam>(most / std::int64_t{sizeof(int)} + 1, no_stream), invalid_argument);
 }
 
 /// Pairs each kind of buffer with a stream and a way to read its elements.
 template <class Buffer>
-class buffer_test : public test::gpu_test {
+class buffer_test : public gpu_test {
   protected:
     void SetUp() override {
         gpu_test::SetUp();
@@ -182,7 +159,7 @@ TYPED_TEST(buffer_test, is_unharmed_by_an_exception_beside_it) {
 }
 
 template <class Buffer>
-class buffer_error : public test::provoked_error_test {};
+class buffer_error : public provoked_error_test {};
 TYPED_TEST_SUITE(buffer_error, kinds);
 
 TYPED_TEST(buffer_error, out_of_memory_leaves_the_device_usable) {
@@ -191,7 +168,7 @@ TYPED_TEST(buffer_error, out_of_memory_leaves_the_device_usable) {
     auto survivor = make<TypeParam>(1, s);
     copy_and_wait(std::vector{42}, survivor, s);
 
-    const cuda_error error = test::cuda_error_of([&] { make<TypeParam>(beyond_any_machine, s); });
+    const cuda_error error = cuda_error_of([&] { make<TypeParam>(beyond_any_machine, s); });
     EXPECT_EQ(error.status(), cudaErrorMemoryAllocation) << error.what();
     EXPECT_FALSE(error.is_sticky());
     EXPECT_EQ(cudaPeekAtLastError(), cudaSuccess);
@@ -204,7 +181,7 @@ TYPED_TEST(buffer_error, out_of_memory_leaves_the_device_usable) {
 }
 
 template <class Buffer>
-class host_buffer_test : public test::gpu_test {};
+class host_buffer_test : public gpu_test {};
 using host_kinds = testing::Types<pinned_buffer<int>, managed_buffer<int>>;
 TYPED_TEST_SUITE(host_buffer_test, host_kinds);
 
@@ -218,7 +195,7 @@ TYPED_TEST(host_buffer_test, is_a_range_for_the_host) {
     EXPECT_EQ(std::ranges::size(read), 100U);
 }
 
-class device_buffer_test : public test::gpu_test {};
+class device_buffer_test : public gpu_test {};
 
 TEST_F(device_buffer_test, is_given_back_when_an_exception_passes) {
     const stream s;
@@ -242,7 +219,7 @@ TEST_F(device_buffer_test, is_given_back_after_the_work_of_its_stream) {
     const stream other;
     pinned_buffer<int> result(size);
     std::ranges::fill(result, 0);
-    test::gate gate;
+    gate gate;
     {
         const device_buffer<int> buffer(size, owner);
         fill_bytes(vector_view<int>{const_cast<int*>(buffer.data()), size}, std::byte{1}, owner);
@@ -265,7 +242,7 @@ TEST_F(device_buffer_test, is_given_back_on_the_stream_that_was_set) {
     event filled;
     pinned_buffer<int> result(size);
     std::ranges::fill(result, 0);
-    test::gate gate;
+    gate gate;
     {
         device_buffer<int> buffer(size, first);
         EXPECT_EQ(buffer.stream().get(), first.get());
@@ -308,4 +285,4 @@ TEST_F(device_buffer_test, lives_on_its_streams_device) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

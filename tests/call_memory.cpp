@@ -1,83 +1,32 @@
+#include "tests/support/headers.hpp"
+#include "tests/support/plain_calls.hpp"
 #include "tests/support/recording_runtime.hpp"
-#include <heddle/conv.hpp>
-#include <heddle/error.hpp>
-#include <heddle/gaussian_blur.hpp>
-#include <heddle/matmul.hpp>
-#include <heddle/matrix_reduce.hpp>
-#include <heddle/reduce.hpp>
-#include <heddle/scan.hpp>
-
-#include <gtest/gtest.h>
-
-#include <bit>
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <string>
-#include <vector>
 
 // The source of a call's scratch memory, and the behaviour where there is none.
-namespace heddle {
+namespace heddle::test {
 namespace {
-
-using test::recording_runtime;
-
-/// Addresses that nothing reads. Their distance is the size of the largest operand.
-template <class T>
-T* address(std::uintptr_t operand) {
-    return std::bit_cast<T*>((operand + 1) << 40);
-}
 
 constexpr std::int64_t many = std::int64_t{1} << 24;
 
-/// A call that takes scratch memory where it may.
-struct named_call {
-    std::string name;
-    std::function<void(cuda::stream_ref, scratch)> run;
-    bool has_tickets = true;
-};
-
-std::vector<named_call> calls() {
-    using stream = cuda::stream_ref;
-    std::vector<named_call> all{
-        {"sum",
-         [](stream s, scratch memory) {
-             sum<float>({address<float>(0), many}, address<float>(2), s, {.scratch = memory});
-         }},
-        {"inclusive_scan",
-         [](stream s, scratch memory) {
-             inclusive_scan<float>({address<float>(0), many}, {address<float>(2), many}, s,
-                                   {.scratch = memory});
-         }},
-        {"row_sum",
-         [](stream s, scratch memory) {
-             row_sum<float>({address<float>(0), 2, many}, {address<float>(2), 2}, s, {.scratch = memory});
-         }},
-        {"column_sum",
-         [](stream s, scratch memory) {
-             column_sum<float>({address<float>(0), many, 2}, {address<float>(2), 2}, s, {.scratch = memory});
-         }},
-        {"gaussian_blur",
-         [](stream s, scratch memory) {
-             gaussian_blur<float>(image_view<const float>{address<float>(0), 1000, 1000},
-                                  image_view<float>{address<float>(2), 1000, 1000}, {40.0, 30.0}, s,
-                                  {.exact = true, .scratch = memory});
-         },
-         false},
-    };
+/// Which kernels products of float take depends on the build.
+std::vector<plain_call> calls() {
+    std::vector<plain_call> all = plain_calls();
+    std::erase_if(all, [](const plain_call& each) { return each.name.starts_with("matmul"); });
     if (HEDDLE_COMPILED_FOR_90 != 0)
-        all.push_back({"matmul", [](stream s, scratch memory) {
-                           matmul<half>({address<half>(0), 64, many}, {address<half>(1), many, 64},
-                                        {address<half>(2), 64, 64}, s, {.scratch = memory});
+        all.push_back({"matmul_of_half", 64 * 64, [](const auto&, cuda::stream_ref s, auto, scratch memory) {
+                           matmul<half>({far_address<half>(0), 64, many}, {far_address<half>(1), many, 64},
+                                        {far_address<half>(2), 64, 64}, s, {.scratch = memory});
                        }});
     return all;
 }
 
-class call_memory : public testing::TestWithParam<named_call> {
+class call_memory : public testing::TestWithParam<plain_call> {
   protected:
     recording_runtime& runtime = recording_runtime::instance();
 
     void SetUp() override { runtime = {}; }
+
+    static bool has_tickets() { return !GetParam().name.ends_with("blur"); }
 
     /// A stream that no call has used.
     static cuda::stream_ref new_stream(int device) {
@@ -91,7 +40,8 @@ class call_memory : public testing::TestWithParam<named_call> {
     };
     counts run(cuda::stream_ref stream, scratch memory = scratch::pool) {
         runtime.calls.clear();
-        GetParam().run(stream, memory);
+        GetParam().run({far_address<float>(0), far_address<float>(1), far_address<float>(2)}, stream, {},
+                       memory);
         EXPECT_EQ(runtime.count("cudaMallocAsync"), 0) << "of the default pool";
         return {runtime.count("cudaMallocFromPoolAsync"), runtime.count("cudaMemsetAsync"),
                 runtime.count("launch")};
@@ -109,12 +59,12 @@ TEST_P(call_memory, is_one_allocation_on_a_stream_that_has_tickets) {
     EXPECT_EQ(again.allocated, 1);
     EXPECT_EQ(again.set, 0);
     EXPECT_EQ(runtime.count("cudaFreeAsync"), 1);
-    EXPECT_EQ(runtime.count("cudaEventRecord"), GetParam().has_tickets ? 1 : 0);
+    EXPECT_EQ(runtime.count("cudaEventRecord"), has_tickets() ? 1 : 0);
 }
 
 /// Tickets are lent to another stream when their last use is done, and never to another device.
 TEST_P(call_memory, has_tickets_that_no_other_call_uses) {
-    const int own = GetParam().has_tickets ? 1 : 0;
+    const int own = has_tickets() ? 1 : 0;
     runtime.are_events_done = false;
     for (const int device : {0, 0, 1}) EXPECT_EQ(run(new_stream(device)).set, own);
     runtime.are_events_done = true;
@@ -129,7 +79,7 @@ TEST_P(call_memory, is_of_a_graph_where_the_stream_is_captured) {
     runtime.is_capturing = true;
     const counts captured = run(stream);
     EXPECT_EQ(captured.allocated, 1);
-    EXPECT_EQ(captured.set, GetParam().has_tickets ? 1 : 0);
+    EXPECT_EQ(captured.set, has_tickets() ? 1 : 0);
     EXPECT_EQ(runtime.count("cudaFreeAsync"), 1);
     EXPECT_EQ(runtime.count("cudaEventRecord"), 0);
 }
@@ -166,26 +116,26 @@ TEST(call_memory_of_a_rung, is_missed) {
     runtime = {};
     const cuda::stream_ref s{recording_runtime::stream_of(0)};
     const auto blur = [&](scratch memory) {
-        gaussian_blur<float>(image_view<const float>{address<float>(0), 100, 100},
-                             image_view<float>{address<float>(2), 100, 100}, 2.0, s,
+        gaussian_blur<float>(image_view<const float>{far_address<float>(0), 100, 100},
+                             image_view<float>{far_address<float>(2), 100, 100}, 2.0, s,
                              {.algorithm = gaussian_blur_algorithm::separable, .scratch = memory});
     };
     const auto scan = [&](scratch memory) {
-        inclusive_scan<float>({address<float>(0), many}, {address<float>(2), many}, s,
+        inclusive_scan<float>({far_address<float>(0), many}, {far_address<float>(2), many}, s,
                               {.algorithm = scan_algorithm::look_back, .scratch = memory});
     };
     const auto reduce = [&](scratch memory) {
-        sum<float>({address<float>(0), many}, address<float>(2), s,
+        sum<float>({far_address<float>(0), many}, far_address<float>(2), s,
                    {.algorithm = reduce_algorithm::warp_shuffle, .scratch = memory});
     };
     const auto wide_blur = [&](scratch memory) {  // no rung runs it without scratch memory
-        gaussian_blur<float>(image_view<const float>{address<float>(0), 100, 100},
-                             image_view<float>{address<float>(2), 100, 100}, 2000.0, s,
+        gaussian_blur<float>(image_view<const float>{far_address<float>(0), 100, 100},
+                             image_view<float>{far_address<float>(2), 100, 100}, 2000.0, s,
                              {.exact = true, .scratch = memory});
     };
     const auto windows = [&](scratch memory) {
-        conv<float>({address<float>(0), 1, 30, 30, 8}, {address<float>(1), 16, 3, 3, 8},
-                    tensor_view<float>{address<float>(2), 1, 28, 28, 16}, s,
+        conv<float>({far_address<float>(0), 1, 30, 30, 8}, {far_address<float>(1), 16, 3, 3, 8},
+                    tensor_view<float>{far_address<float>(2), 1, 28, 28, 16}, s,
                     {.algorithm = conv_algorithm::im2col, .scratch = memory});
     };
     const std::vector<std::function<void(scratch)>> all{blur, scan, reduce, wide_blur, windows};
@@ -201,4 +151,4 @@ TEST(call_memory_of_a_rung, is_missed) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

@@ -1,37 +1,10 @@
 #include "tests/support/gate.hpp"
-#include "tests/support/gpu.hpp"
-#include "tests/support/numeric.hpp"
-#include "tests/support/random.hpp"
-#include <heddle/batched_matmul.hpp>
-#include <heddle/buffer.hpp>
-#include <heddle/copy.hpp>
-#include <heddle/elementwise.hpp>
-#include <heddle/gaussian_blur.hpp>
-#include <heddle/image_filter.hpp>
-#include <heddle/matmul.hpp>
-#include <heddle/reduce.hpp>
-#include <heddle/softmax.hpp>
-#include <heddle/stream.hpp>
-#include <heddle/workspace.hpp>
-
-#include <gtest/gtest.h>
-
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <optional>
-#include <span>
-#include <string>
-#include <type_traits>
-#include <vector>
+#include "tests/support/headers.hpp"
 
 /// Kernels of one stream overlap: one may begin, up to its wait, while the last blocks of the previous one still run.
 /// Here, a call that reads or writes memory before that wait races with the previous call.
-namespace heddle {
+namespace heddle::test {
 namespace {
-
-using test::random_elements;
 
 /// The side of the square matrices and images. Products then have fewer blocks than the device can run at once, so
 /// the next kernel starts at once. Filters, which are quicker, have several waves of blocks.
@@ -165,13 +138,8 @@ std::vector<std::string> families() {
 
 /// The operations of a family, each before every other and before itself.
 template <class T>
-class chained_calls : public test::gpu_test, public testing::WithParamInterface<std::string> {
+class chained_calls : public stream_fixture, public testing::WithParamInterface<std::string> {
   protected:
-    void SetUp() override {
-        gpu_test::SetUp();
-        if (!IsSkipped()) stream_.emplace();
-    }
-
     /// The first call's input is x and its output y. The second call has any two of the three buffers.
     struct chain {
         const char* name;
@@ -179,7 +147,7 @@ class chained_calls : public test::gpu_test, public testing::WithParamInterface<
     };
 
     void check_all() {
-        const stream& s = *stream_;
+        const heddle::stream& s = *stream;
         for (auto& buffer : buffers_) buffer = device_buffer<T>(size<T>, s);
         for (auto& buffer : fresh_) buffer = random_buffer(-1, 1);
         weights_ = random_buffer(-0.05, 0.05);
@@ -197,13 +165,13 @@ class chained_calls : public test::gpu_test, public testing::WithParamInterface<
             ++supported;
             ASSERT_NO_FATAL_FAILURE(check_before_all(first, with));
         }
-        if (supported == 0 && !test::has_warpgroups()) GTEST_SKIP() << "needs compute capability 9.0";
+        if (supported == 0 && !has_warpgroups()) GTEST_SKIP() << "needs compute capability 9.0";
         ASSERT_GT(supported, 0);
     }
 
   private:
     void check_before_all(const operation<T>& first, const context<T>& with) {
-        const stream& s = *stream_;
+        const heddle::stream& s = *stream;
         constexpr chain chains[] = {{"reads what the one before wrote", 1, 2},
                                     {"overwrites what the one before reads", 2, 0},
                                     {"overwrites what the one before wrote", 2, 1}};
@@ -215,7 +183,7 @@ class chained_calls : public test::gpu_test, public testing::WithParamInterface<
                 const auto run = [&, from = from, to = to](bool waits) {
                     for (std::size_t i = 0; i < buffers_.size(); ++i) heddle::copy(fresh_[i], buffers_[i], s);
                     s.synchronize();
-                    test::gate until_both_are_enqueued;
+                    gate until_both_are_enqueued;
                     if (!waits) until_both_are_enqueued.hold(s);
                     first.enqueue(with, buffers_[0].data(), buffers_[1].data());
                     if (waits) s.synchronize();
@@ -233,17 +201,17 @@ class chained_calls : public test::gpu_test, public testing::WithParamInterface<
     T* at(int buffer) { return buffers_[static_cast<std::size_t>(buffer)].data(); }
 
     device_buffer<T> random_buffer(double low, double high) {
-        device_buffer<T> buffer(size<T>, *stream_);
+        device_buffer<T> buffer(size<T>, *stream);
         const bool is_integral = std::is_integral_v<T>;
         copy_and_wait(random_elements<T>(size<T>, is_integral ? 0 : low, is_integral ? 255 : high), buffer,
-                      *stream_);
+                      *stream);
         return buffer;
     }
 
     bool is_supported(const operation<T>& operation, const context<T>& with) {
         try {
             operation.enqueue(with, fresh_[0].data(), at(1));
-            stream_->synchronize();
+            stream->synchronize();
             return true;
         } catch (const unsupported&) {
             return false;
@@ -254,14 +222,13 @@ class chained_calls : public test::gpu_test, public testing::WithParamInterface<
     std::array<std::int64_t, 3> checksums() {
         for (std::size_t i = 0; i < buffers_.size(); ++i)
             dot<std::int32_t>({reinterpret_cast<const std::int32_t*>(buffers_[i].data()), words}, factors_,
-                              sums_.data() + i, *stream_);
+                              sums_.data() + i, *stream);
         std::array<std::int64_t, 3> sums{};
-        copy_and_wait(sums_, sums, *stream_);
+        copy_and_wait(sums_, sums, *stream);
         return sums;
     }
 
     static constexpr std::int64_t words = size<T> * static_cast<std::int64_t>(sizeof(T)) / 4;
-    std::optional<stream> stream_;
     std::array<device_buffer<T>, 3> buffers_, fresh_;
     device_buffer<T> weights_;
     device_buffer<std::int32_t> factors_;
@@ -293,4 +260,4 @@ TEST_P(chained_calls_u16, wait_for_each_other) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

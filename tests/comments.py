@@ -7,7 +7,8 @@ usage: comments.py ROOT         names every comment with a figure; exits 1 if th
 
 import pathlib
 import re
-import sys
+
+import shared
 
 FOLDERS = ["kernels", "src", "include"]
 SUFFIXES = {".cu", ".cuh", ".hpp", ".cpp"}
@@ -26,13 +27,6 @@ def figures(text: str) -> list[tuple[int, str]]:
     """The line of each comment with a figure, and the figure."""
     return [(text.count("\n", 0, match.start("figure")) + 1, " ".join(match["figure"].split()))
             for match in FIGURE.finditer(text)]
-
-
-def sources(root: pathlib.Path):
-    for folder in FOLDERS:
-        for file in sorted((root / folder).rglob("*")):
-            if file.suffix in SUFFIXES:
-                yield file.relative_to(root).as_posix(), file.read_text()
 
 
 def self_test() -> int:
@@ -72,21 +66,10 @@ def self_test() -> int:
     return 1 if failures else 0
 
 
-def main(arguments: list[str]) -> int:
-    if arguments == ["--self-test"]:
-        return self_test()
-    if len(arguments) != 1:
-        print(__doc__, file=sys.stderr)
-        return 2
-    root = pathlib.Path(arguments[0])
-    if not any(True for _ in sources(root)):
-        print(f"no sources in {root}", file=sys.stderr)
-        return 2
-    found = [f"{file}:{line}: a measured figure in a comment: {figure}"
-             for file, text in sources(root) for line, figure in figures(text)]
-    print("\n".join(found) or "no comment states a measured figure")
-    return 1 if found else 0
+def found_in(root: pathlib.Path) -> list[str]:
+    return [f"{file}:{line}: a measured figure in a comment: {figure}"
+            for file, text in shared.sources(root, FOLDERS, SUFFIXES) for line, figure in figures(text)]
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    shared.check(__doc__, self_test, found_in, "no comment states a measured figure")

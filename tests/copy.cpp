@@ -1,32 +1,8 @@
 #include "tests/support/gate.hpp"
-#include "tests/support/gpu.hpp"
-#include "tests/support/guarded.hpp"
-#include "tests/support/provoked.hpp"
-#include <heddle/buffer.hpp>
-#include <heddle/copy.hpp>
-#include <heddle/error.hpp>
-#include <heddle/stream.hpp>
+#include "tests/support/headers.hpp"
 
-#include <cuda_runtime_api.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <limits>
-#include <numeric>
-#include <ostream>
-#include <span>
-#include <string>
-#include <vector>
-
-namespace heddle {
+namespace heddle::test {
 namespace {
-
-using test::guarded;
-using test::invalid_argument_of;
 
 template <class Source, class Destination>
 concept can_copy = requires(Source source, Destination destination, cuda::stream_ref stream) {
@@ -46,15 +22,13 @@ static_assert(!can_copy<std::vector<float>&, const device_buffer<float>&>);
 static_assert(!can_copy<matrix_view<float>, matrix_view<const float>>);
 static_assert(!can_copy<std::vector<std::string>&, std::vector<std::string>&>, "bytes do not make a string");
 
-const cuda::stream_ref legacy_stream{cudaStream_t{}};
-
 // Arguments are checked before any driver call, so these run without a GPU.
 
 TEST(copy_arguments, sizes_must_agree) {
     const std::vector<float> source(4);
     std::vector<float> destination(5, 7.0F);
-    EXPECT_EQ(invalid_argument_of([&] { heddle::copy(source, destination, legacy_stream); }),
-              "copy: destination.size is 5, expected 4 (source.size)");
+    expect_error("copy: destination.size is 5, expected 4 (source.size)",
+                 [&] { heddle::copy(source, destination, no_stream); });
     EXPECT_EQ(destination, std::vector<float>(5, 7.0F));
 }
 
@@ -62,68 +36,63 @@ TEST(copy_arguments, extents_must_agree) {
     std::vector<float> memory(100);
     const matrix_view<float> source{memory.data(), 3, 4};
     const matrix_view<float> destination{memory.data() + 50, 3, 5};
-    EXPECT_EQ(invalid_argument_of([&] { heddle::copy(source, destination, legacy_stream); }),
-              "copy: destination.cols is 5, expected 4 (source.cols)");
-    EXPECT_EQ(invalid_argument_of([&] { heddle::copy(source, transposed(source), legacy_stream); }),
-              "copy: destination.rows is 4, expected 3 (source.rows)");
+    expect_error("copy: destination.cols is 5, expected 4 (source.cols)",
+                 [&] { heddle::copy(source, destination, no_stream); });
+    expect_error("copy: destination.rows is 4, expected 3 (source.rows)",
+                 [&] { heddle::copy(source, transposed(source), no_stream); });
 }
 
 TEST(copy_arguments, extents_must_not_be_negative) {
     std::vector<float> memory(10);
     const vector_view<float> negative{memory.data(), -1};
-    EXPECT_EQ(invalid_argument_of([&] { heddle::copy(negative, negative, legacy_stream); }),
-              "copy: source.size is -1, expected zero or more");
-    EXPECT_EQ(invalid_argument_of([&] {
-                  fill_zero(matrix_view{memory.data(), 2, -2}, legacy_stream);
-              }),
-              "fill: destination.cols is -2, expected zero or more");
+    expect_error("copy: source.size is -1, expected zero or more",
+                 [&] { heddle::copy(negative, negative, no_stream); });
+    expect_error("fill: destination.cols is -2, expected zero or more", [&] {
+        fill_zero(matrix_view{memory.data(), 2, -2}, no_stream);
+    });
 }
 
 TEST(copy_arguments, null_needs_a_zero_extent) {
     std::vector<float> memory(3);
-    EXPECT_EQ(invalid_argument_of([&] {
-                  heddle::copy(memory, std::span<float>(static_cast<float*>(nullptr), 3), legacy_stream);
-              }),
-              "copy: destination.data is null, expected a pointer to its elements");
-    EXPECT_EQ(invalid_argument_of([&] {
-                  heddle::copy(vector_view<float>{nullptr, 3}, memory, legacy_stream);
-              }),
-              "copy: source.data is null, expected a pointer to its elements");
-    EXPECT_THROW(fill_zero(vector_view<float>{nullptr, 3}, legacy_stream), invalid_argument);
+    expect_error("copy: destination.data is null, expected a pointer to its elements",
+                 [&] { heddle::copy(memory, std::span<float>(static_cast<float*>(nullptr), 3), no_stream); });
+    expect_error("copy: source.data is null, expected a pointer to its elements", [&] {
+        heddle::copy(vector_view<float>{nullptr, 3}, memory, no_stream);
+    });
+    EXPECT_THROW(fill_zero(vector_view<float>{nullptr, 3}, no_stream), invalid_argument);
 }
 
 TEST(copy_arguments, nothing_is_done_for_zero_elements) {
     std::vector<float> empty;
     const matrix_view<float> no_rows{nullptr, 0, 5};
     const matrix_view<float> no_cols{nullptr, 5, 0};
-    EXPECT_NO_THROW(heddle::copy(empty, device_buffer<float>(), legacy_stream));
-    EXPECT_NO_THROW(heddle::copy(no_rows, no_rows, legacy_stream));
-    EXPECT_NO_THROW(heddle::copy(no_cols, no_cols, legacy_stream));
-    EXPECT_NO_THROW(fill_zero(no_rows, legacy_stream));
-    EXPECT_NO_THROW(fill_zero(empty, legacy_stream));
+    EXPECT_NO_THROW(heddle::copy(empty, device_buffer<float>(), no_stream));
+    EXPECT_NO_THROW(heddle::copy(no_rows, no_rows, no_stream));
+    EXPECT_NO_THROW(heddle::copy(no_cols, no_cols, no_stream));
+    EXPECT_NO_THROW(fill_zero(no_rows, no_stream));
+    EXPECT_NO_THROW(fill_zero(empty, no_stream));
 }
 
 TEST(copy_arguments, rows_must_be_as_far_apart_as_they_are_long) {
     std::vector<float> memory(100);
     const matrix_view<float> good{memory.data(), 3, 4};
     const matrix_view<float> close{memory.data() + 50, 3, 4, 3};
-    EXPECT_EQ(invalid_argument_of([&] { heddle::copy(good, close, legacy_stream); }),
-              "copy: destination.row_stride is 3, expected at least 4");
-    EXPECT_EQ(invalid_argument_of([&] { heddle::copy(close, good, legacy_stream); }),
-              "copy: source.row_stride is 3, expected at least 4");
-    EXPECT_EQ(invalid_argument_of([&] { heddle::copy(transposed(good), transposed(close), legacy_stream); }),
-              "copy: destination.col_stride is 3, expected at least 4");
-    EXPECT_EQ(invalid_argument_of([&] {
-                  fill_zero(vector_view{memory.data(), 3, 0}, legacy_stream);
-              }),
-              "fill: destination.stride is 0, expected at least 1");
+    expect_error("copy: destination.row_stride is 3, expected at least 4",
+                 [&] { heddle::copy(good, close, no_stream); });
+    expect_error("copy: source.row_stride is 3, expected at least 4",
+                 [&] { heddle::copy(close, good, no_stream); });
+    expect_error("copy: destination.col_stride is 3, expected at least 4",
+                 [&] { heddle::copy(transposed(good), transposed(close), no_stream); });
+    expect_error("fill: destination.stride is 0, expected at least 1", [&] {
+        fill_zero(vector_view{memory.data(), 3, 0}, no_stream);
+    });
 }
 
 TEST(copy_arguments, bytes_must_be_countable) {
     float element = 0;
     const matrix_view<float> vast{&element, 3, 1, std::numeric_limits<std::int64_t>::max() / 2};
-    EXPECT_THROW(fill_zero(vast, legacy_stream), invalid_argument);
-    EXPECT_THROW(fill_zero(vector_view{&element, std::numeric_limits<std::int64_t>::max()}, legacy_stream),
+    EXPECT_THROW(fill_zero(vast, no_stream), invalid_argument);
+    EXPECT_THROW(fill_zero(vector_view{&element, std::numeric_limits<std::int64_t>::max()}, no_stream),
                  invalid_argument);
 }
 
@@ -134,10 +103,8 @@ TEST(copy_arguments, images_have_extents_that_make_sense) {
                                     std::int64_t row_stride, const std::string& rest) {
         const image_view<float> source{memory.data(), width, height, channels, row_stride};
         const image_view<float> destination{memory.data() + 50, width, height, channels, row_stride};
-        EXPECT_EQ(invalid_argument_of([&] { heddle::copy(source, destination, legacy_stream); }),
-                  "copy: source." + rest);
-        EXPECT_EQ(invalid_argument_of([&] { fill_zero(destination, legacy_stream); }),
-                  "fill: destination." + rest);
+        expect_error("copy: source." + rest, [&] { heddle::copy(source, destination, no_stream); });
+        expect_error("fill: destination." + rest, [&] { fill_zero(destination, no_stream); });
     };
     expect_refused(-2, 3, 4, 8, "width is -2, expected zero or more");
     expect_refused(2, 3, -4, 8, "channels is -4, expected zero or more");
@@ -159,14 +126,14 @@ TEST(copy_arguments, overlap_is_refused) {
     std::iota(memory.begin(), memory.end(), 0);
     const std::vector<int> before = memory;
     const std::span<int> all(memory);
-    EXPECT_THROW(heddle::copy(all, all, legacy_stream), invalid_argument);
-    EXPECT_THROW(heddle::copy(all.first(6), all.last(6), legacy_stream), invalid_argument);
-    EXPECT_THROW(heddle::copy(all.last(6), all.first(6), legacy_stream), invalid_argument);
+    EXPECT_THROW(heddle::copy(all, all, no_stream), invalid_argument);
+    EXPECT_THROW(heddle::copy(all.first(6), all.last(6), no_stream), invalid_argument);
+    EXPECT_THROW(heddle::copy(all.last(6), all.first(6), no_stream), invalid_argument);
     EXPECT_EQ(memory, before);
 
     const matrix_view<int> left{memory.data(), 2, 3, 5};
     const matrix_view<int> shifted{memory.data() + 2, 2, 3, 5};
-    EXPECT_THROW(heddle::copy(left, shifted, legacy_stream), invalid_argument);
+    EXPECT_THROW(heddle::copy(left, shifted, no_stream), invalid_argument);
     EXPECT_EQ(memory, before);
 }
 
@@ -174,11 +141,11 @@ TEST(copy_arguments, transposing_is_not_copying) {
     std::vector<float> memory(100);
     const matrix_view<float> row_major{memory.data(), 4, 4};
     const matrix_view<float> column_major = transposed(matrix_view<float>{memory.data() + 50, 4, 4});
-    EXPECT_EQ(test::error_of<unsupported>([&] { heddle::copy(row_major, column_major, legacy_stream); }),
+    EXPECT_EQ(error_of<unsupported>([&] { heddle::copy(row_major, column_major, no_stream); }),
               "copy: source and destination must both be row-major, or both be transposed; given: "
               "source.row_stride 4, source.col_stride 1, destination.row_stride 1, destination.col_stride 4");
-    EXPECT_EQ(test::error_of<unsupported>([&] {
-                  fill_zero(matrix_view{memory.data(), 3, 3, 10, 2}, legacy_stream);
+    EXPECT_EQ(error_of<unsupported>([&] {
+                  fill_zero(matrix_view{memory.data(), 3, 3, 10, 2}, no_stream);
               }),
               "fill: destination must be row-major or transposed; given: destination.row_stride 10, "
               "destination.col_stride 2");
@@ -196,7 +163,7 @@ struct shape {
     }
 };
 
-class matrix_copy : public test::gpu_test, public testing::WithParamInterface<shape> {};
+class matrix_copy : public gpu_test, public testing::WithParamInterface<shape> {};
 
 template <class T>
 std::vector<T> numbered(std::int64_t size) {
@@ -263,7 +230,7 @@ INSTANTIATE_TEST_SUITE_P(shapes, matrix_copy,
                                          shape{17, 31, 40, 31}, shape{17, 31, 31, 33}, shape{17, 31, 37, 64},
                                          shape{513, 1025, 1025, 1027}));
 
-class copy_test : public test::gpu_test {};
+class copy_test : public gpu_test {};
 
 TEST_F(copy_test, takes_strided_vectors) {
     const stream s;
@@ -327,7 +294,7 @@ TEST_F(copy_test, from_pinned_memory_does_not_wait) {
     device_buffer<int> on_device(size, s);
     std::ranges::fill(source, 1);
     std::ranges::fill(result, 0);
-    test::gate gate;
+    gate gate;
     gate.hold(s);
     heddle::copy(source, on_device, s);
     heddle::copy(on_device, result, s);
@@ -357,7 +324,7 @@ TEST_F(copy_test, refused_touches_nothing) {
     EXPECT_TRUE(destination.untouched());
 }
 
-class copy_error : public test::provoked_error_test {};
+class copy_error : public provoked_error_test {};
 
 TEST_F(copy_error, pageable_memory_cannot_be_filled) {
     const stream s;
@@ -368,4 +335,4 @@ TEST_F(copy_error, pageable_memory_cannot_be_filled) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

@@ -1,19 +1,6 @@
-#include "tests/support/gpu.hpp"
-#include "tests/support/provoked.hpp"
-#include <heddle/device.hpp>
-#include <heddle/error.hpp>
+#include "tests/support/headers.hpp"
 
-#include <cuda_runtime_api.h>
-#include <gtest/gtest.h>
-
-#include <cstddef>
-#include <stdexcept>
-#include <string>
-#include <thread>
-#include <type_traits>
-#include <vector>
-
-namespace heddle {
+namespace heddle::test {
 namespace {
 
 static_assert(std::is_aggregate_v<device_traits>);
@@ -36,7 +23,7 @@ TEST(device_traits, compares_compute_capabilities) {
 }
 
 TEST(device_death_test, none_is_counted_where_none_is_visible) {
-    test::without_devices([] {
+    without_devices([] {
         EXPECT_EQ(device_count(), 0);
         EXPECT_THROW((void)traits_of(0), cuda_error);
         EXPECT_THROW((void)traits_of(0), cuda_error);  // and again: the failure is not stored
@@ -44,7 +31,7 @@ TEST(device_death_test, none_is_counted_where_none_is_visible) {
     });
 }
 
-class device : public test::gpu_test {};
+class device : public gpu_test {};
 
 TEST_F(device, traits_are_the_drivers) {
     for (int index = 0; index < device_count(); ++index) {
@@ -85,9 +72,9 @@ TEST_F(device, traits_are_one_for_all_threads) {
 TEST_F(device, outside_the_range_is_named) {
     const int count = device_count();
     EXPECT_THROW((void)traits_of(-1), invalid_argument);
-    EXPECT_EQ(
-        test::invalid_argument_of([&] { (void)traits_of(count); }),
-        "traits_of: device is " + std::to_string(count) + ", expected 0 to " + std::to_string(count - 1));
+    expect_error(
+        "traits_of: device is " + std::to_string(count) + ", expected 0 to " + std::to_string(count - 1),
+        [&] { (void)traits_of(count); });
 }
 
 TEST_F(device, guard_restores_the_former_one) {
@@ -111,7 +98,7 @@ TEST_F(device, guard_restores_when_an_exception_passes) {
     EXPECT_EQ(current_device(), former);
 }
 
-class device_error : public test::provoked_error_test {};
+class device_error : public provoked_error_test {};
 
 TEST_F(device_error, guard_refuses_a_device_that_is_not_there) {
     const int former = current_device();
@@ -121,4 +108,4 @@ TEST_F(device_error, guard_refuses_a_device_that_is_not_there) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

@@ -2,6 +2,7 @@
 // runs with one device; tests/stream_device.cpp tells devices apart without any.
 #include "tests/support/calls.hpp"
 #include "tests/support/gpu.hpp"
+#include "tests/support/provoked.hpp"
 #include <heddle/device.hpp>
 #include <heddle/elementwise.cuh>
 #include <heddle/graph.hpp>
@@ -16,25 +17,22 @@
 #include <random>
 #include <vector>
 
-namespace heddle {
+namespace heddle::test {
 namespace {
-
-using test::named_call;
-using test::operand_memory;
 
 struct twice {
     __device__ float operator()(float x) const { return 2 * x; }
 };
 
 std::vector<named_call> calls() {
-    std::vector<named_call> all = test::calls_of_all_kinds();
+    std::vector<named_call> all = calls_of_all_kinds();
     all.push_back({"transform", [](const operand_memory& m, cuda::stream_ref s) {
                        transform<float>(twice{}, m.vector<float>(0), m.vector<float>(2), s);
                    }});
     return all;
 }
 
-class devices : public test::gpu_test, public testing::WithParamInterface<named_call> {
+class devices : public gpu_test, public testing::WithParamInterface<named_call> {
   protected:
     static constexpr unsigned seed = 7;
 
@@ -103,8 +101,28 @@ std::vector<named_call> calls_that_do_not_wait() {
     return some;
 }
 
+class error_of_an_earlier_call : public provoked_error_test,
+                                 public testing::WithParamInterface<named_call> {};
+
+/// A call reports its own errors, and not one that an earlier call left in the thread.
+TEST_P(error_of_an_earlier_call, is_not_blamed_on_this_one) {
+    const stream s;
+    device_buffer<std::byte> memory(operand_memory::bytes, s);
+    fill_zero(memory, s);
+    s.synchronize();
+    void* data = nullptr;
+    ASSERT_EQ(cudaMalloc(&data, std::size_t{1} << 60), cudaErrorMemoryAllocation);
+    ASSERT_EQ(cudaPeekAtLastError(), cudaErrorMemoryAllocation);
+    EXPECT_NO_THROW(GetParam().run({memory.data()}, s));
+    EXPECT_NO_THROW(s.synchronize());
+    (void)cudaGetLastError();
+}
+
+INSTANTIATE_TEST_SUITE_P(calls, error_of_an_earlier_call, testing::ValuesIn(calls()),
+                         [](const auto& each) { return each.param.name; });
+
 INSTANTIATE_TEST_SUITE_P(calls, captured_on_devices, testing::ValuesIn(calls_that_do_not_wait()),
                          [](const auto& each) { return each.param.name; });
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

@@ -1,18 +1,9 @@
-#include "tests/support/provoked.hpp"
-#include <heddle/error.hpp>
-#include <heddle/stream.hpp>
-
-#include <cuda_runtime_api.h>
-#include <gtest/gtest.h>
+#include "tests/support/headers.hpp"
 
 #include <source_location>
-#include <string>
-#include <type_traits>
 
-namespace heddle {
+namespace heddle::test {
 namespace {
-
-using test::cuda_error_of;
 
 static_assert(std::is_nothrow_destructible_v<cuda_error>);
 static_assert(std::is_base_of_v<std::runtime_error, cuda_error>);
@@ -93,7 +84,7 @@ TEST(cuda_error, explains_which_driver_is_needed) {
 }
 
 TEST(cuda_error_death_test, is_clear_where_there_is_no_device) {
-    test::without_devices([] {
+    without_devices([] {
         const cuda_error error = cuda_error_of([] { stream{}; });
         EXPECT_TRUE(error.status() == cudaErrorNoDevice || error.status() == cudaErrorInsufficientDriver)
             << error.what();
@@ -114,7 +105,7 @@ TEST(unsupported, keeps_its_reason) {
     EXPECT_STREQ(unsupported("needs compute capability 9.0").what(), "needs compute capability 9.0");
 }
 
-class errors_on_a_device : public test::provoked_error_test {};
+class errors_on_a_device : public provoked_error_test {};
 
 TEST_F(errors_on_a_device, are_cleared_when_thrown) {
     void* data = nullptr;
@@ -154,4 +145,4 @@ TEST_F(errors_on_a_device_death_test, stay_when_the_context_is_lost) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

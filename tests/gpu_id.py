@@ -9,9 +9,10 @@ from __future__ import annotations
 import os
 import pathlib
 import subprocess
-import sys
 import tempfile
 import unittest
+
+import shared
 
 GPUS = """\
 GPU 0: NVIDIA A100-SXM4-40GB (UUID: GPU-aaaaaaaa-0000-1111-2222-333333333333)
@@ -80,7 +81,5 @@ class GpuId(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
-        sys.exit(__doc__)
-    root = pathlib.Path(sys.argv.pop()).resolve()
+    root = shared.argument(__doc__)
     unittest.main()

@@ -1,21 +1,6 @@
-#include "tests/support/gpu.hpp"
-#include "tests/support/provoked.hpp"
-#include <heddle/buffer.hpp>
-#include <heddle/copy.hpp>
-#include <heddle/error.hpp>
-#include <heddle/graph.hpp>
-#include <heddle/stream.hpp>
+#include "tests/support/headers.hpp"
 
-#include <cuda_runtime_api.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <stdexcept>
-#include <thread>
-#include <type_traits>
-#include <utility>
-
-namespace heddle {
+namespace heddle::test {
 namespace {
 
 static_assert(!std::is_copy_constructible_v<graph> && !std::is_default_constructible_v<graph>);
@@ -29,7 +14,7 @@ bool is_capturing(const stream& s) {
     return status != cudaStreamCaptureStatusNone;
 }
 
-class graph_test : public test::gpu_test {
+class graph_test : public gpu_test {
   protected:
     void SetUp() override {
         gpu_test::SetUp();
@@ -117,8 +102,8 @@ TEST_F(graph_test, that_was_moved_from_launches_nothing) {
     stream s;
     graph first = graph::capture(s, [] {});
     const graph second(std::move(first));
-    EXPECT_EQ(test::invalid_argument_of([&] { first.launch(s); }),
-              "graph::launch: the graph is moved from, expected one that has a handle");
+    expect_error("graph::launch: the graph is moved from, expected one that has a handle",
+                 [&] { first.launch(s); });
     EXPECT_NO_THROW(second.launch(s));
     EXPECT_NO_THROW(s.synchronize());
 }
@@ -173,7 +158,7 @@ TEST_F(graph_test, capture_leaves_other_threads_alone) {
     EXPECT_NE(captured.get(), nullptr);
 }
 
-class graph_error : public test::provoked_error_test {};
+class graph_error : public provoked_error_test {};
 
 TEST_F(graph_error, the_legacy_stream_cannot_be_captured) {
     EXPECT_THROW((void)graph::capture(cuda::stream_ref{cudaStream_t{}}, [] {}), cuda_error);
@@ -199,4 +184,4 @@ TEST_F(graph_error, a_call_that_cannot_be_captured_is_reported) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

@@ -1,38 +1,14 @@
 #include "tests/bounds/loss.hpp"
-#include "tests/support/gpu.hpp"
+#include "tests/support/headers.hpp"
 #include "tests/support/mapped_buffer.hpp"
 #include "tests/support/matrix_reduce.hpp"
 #include "tests/support/norm.hpp"
-#include "tests/support/numeric.hpp"
 #include "tests/support/periodic.hpp"
-#include "tests/support/random.hpp"
-#include "tests/support/rows.hpp"
 #include "tests/support/softmax.hpp"
-#include <heddle/buffer.hpp>
-#include <heddle/copy.hpp>
-#include <heddle/loss.hpp>
-#include <heddle/matrix_reduce.hpp>
-#include <heddle/norm.hpp>
-#include <heddle/softmax.hpp>
-#include <heddle/stream.hpp>
-
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <vector>
 
 /// Operations on rows with indices, offsets or counts beyond 32 bits, or beyond the 24 bits of a float.
-namespace heddle {
+namespace heddle::test {
 namespace {
-
-using test::norm_operation;
-using test::periodic;
-using test::random_elements;
-using test::to_double;
 
 constexpr std::int64_t two_to_31 = std::int64_t{1} << 31;
 
@@ -41,9 +17,9 @@ constexpr std::int64_t many_rows = (std::int64_t{1} << 27) + 3;
 constexpr std::int64_t one_long_row = two_to_31 + 9;
 
 /// The moments of `count` elements: first, first + step, ...
-test::reduced_row row_of(const periodic<half>& elements, std::int64_t first, std::int64_t step,
-                         std::int64_t count) {
-    test::reduced_row row(0, [](std::int64_t) { return 0.0; });
+reduced_row row_of(const periodic<half>& elements, std::int64_t first, std::int64_t step,
+                   std::int64_t count) {
+    reduced_row row(0, [](std::int64_t) { return 0.0; });
     row.length = count;
     std::int64_t i = 0;
     elements.for_each_of(first, step, count, [&](half element, std::int64_t times) {
@@ -65,91 +41,62 @@ test::reduced_row row_of(const periodic<half>& elements, std::int64_t first, std
     return row;
 }
 
-class large_rows : public test::gpu_test {
+class large_rows : public stream_fixture {
   protected:
-    void SetUp() override {
-        gpu_test::SetUp();
-        if (!IsSkipped()) stream_.emplace();
-    }
-
     /// Where there is too little memory, skips the test and gives null.
     half* allocate(std::int64_t size) {
         constexpr std::size_t for_results = std::size_t{2} << 30;
         const std::size_t bytes = static_cast<std::size_t>(size) * sizeof(half) + for_results;
-        std::size_t free = 0, total = 0;
-        check(cudaMemGetInfo(&free, &total));
         const auto skip = [&] { GTEST_SKIP() << "needs " << (bytes >> 30) + 1 << " GiB of device memory"; };
-        if (free < bytes) {
+        if (!has_free_memory(bytes)) {
             skip();
             return nullptr;
         }
-        elements_ = device_buffer<half>(size, *stream_);
+        elements_ = device_buffer<half>(size, *stream);
         return elements_.data();
-    }
-
-    template <class T>
-    std::vector<T> read(const T* first, std::int64_t count) {
-        std::vector<T> elements(static_cast<std::size_t>(count));
-        copy_and_wait(vector_view<const T>{first, count}, elements, *stream_);
-        return elements;
     }
 
     template <class T>
     void write(T* first, const std::vector<T>& elements) {
         const auto count = static_cast<std::int64_t>(elements.size());
-        copy_and_wait(elements, vector_view<T>{first, count}, *stream_);
+        copy_and_wait(elements, vector_view<T>{first, count}, *stream);
     }
 
     /// Checks every reduction of x's rows, or of its columns; `expected` are the results at `places`.
     void check_reductions(matrix_view<const half> x, bool of_columns, matrix_reduce_algorithm algorithm,
-                          const std::vector<std::int64_t>& places,
-                          const std::vector<test::reduced_row>& expected) {
+                          const std::vector<std::int64_t>& places, const std::vector<reduced_row>& expected) {
         SCOPED_TRACE(testing::Message() << (of_columns ? "columns, " : "rows, ") << to_string(algorithm));
-        const stream& s = *stream_;
+        const heddle::stream& s = *stream;
         const matrix_reduce_options options{.algorithm = algorithm};
         const std::int64_t depth = matrix_reduce_depth(of_columns ? column_problem(x) : row_problem(x),
                                                        traits_of(current_device()), algorithm);
-        const auto results = [&]<class Result>(Result, auto reduce) {
+        const auto results = [&]<class Result>(Result, auto by_rows, auto by_columns) {
             device_buffer<Result> y(of_columns ? x.cols : x.rows, s);
             fill_bytes(y, std::byte{0xa7}, s);
-            reduce(vector_view<Result>(y));
+            (of_columns ? by_columns : by_rows)(x, y, s, options);
             std::vector<double> sampled;
             for (const std::int64_t place : places)
                 sampled.push_back(to_double(this->read<Result>(y.data() + place, 1)[0]));
             return sampled;
         };
-        const auto sums = results(float{}, [&](vector_view<float> y) {
-            of_columns ? column_sum<half>(x, y, s, options) : row_sum<half>(x, y, s, options);
-        });
-        const auto means = results(float{}, [&](vector_view<float> y) {
-            of_columns ? column_mean<half>(x, y, s, options) : row_mean<half>(x, y, s, options);
-        });
-        const auto variances = results(float{}, [&](vector_view<float> y) {
-            of_columns ? column_variance<half>(x, y, s, options) : row_variance<half>(x, y, s, options);
-        });
-        const auto mins = results(half{}, [&](vector_view<half> y) {
-            of_columns ? column_min<half>(x, y, s, options) : row_min<half>(x, y, s, options);
-        });
-        const auto maxs = results(half{}, [&](vector_view<half> y) {
-            of_columns ? column_max<half>(x, y, s, options) : row_max<half>(x, y, s, options);
-        });
-        const auto argmaxs = results(std::int64_t{}, [&](vector_view<std::int64_t> y) {
-            of_columns ? column_argmax<half>(x, y, s, options) : row_argmax<half>(x, y, s, options);
-        });
+        const auto sums = results(float{}, row_sum<half>, column_sum<half>);
+        const auto means = results(float{}, row_mean<half>, column_mean<half>);
+        const auto variances = results(float{}, row_variance<half>, column_variance<half>);
+        const auto mins = results(half{}, row_min<half>, column_min<half>);
+        const auto maxs = results(half{}, row_max<half>, column_max<half>);
+        const auto argmaxs = results(std::int64_t{}, row_argmax<half>, column_argmax<half>);
         for (std::size_t i = 0; i < places.size(); ++i) {
             SCOPED_TRACE(testing::Message() << "result " << places[i]);
-            const test::reduced_row& row = expected[i];
+            const reduced_row& row = expected[i];
             const auto n = static_cast<double>(row.length);
-            EXPECT_TRUE(test::is_within(sums[i], row.sum, test::sum_bound(row, depth)));
-            EXPECT_TRUE(test::is_within(means[i], row.sum / n, test::mean_bound(row, depth)));
-            EXPECT_TRUE(test::is_within(variances[i], row.squares / n, test::variance_bound(row, depth, n)));
+            EXPECT_TRUE(is_within(sums[i], row.sum, sum_bound(row, depth)));
+            EXPECT_TRUE(is_within(means[i], row.sum / n, mean_bound(row, depth)));
+            EXPECT_TRUE(is_within(variances[i], row.squares / n, variance_bound(row, depth, n)));
             EXPECT_EQ(mins[i], row.smallest);
             EXPECT_EQ(maxs[i], row.largest);
             EXPECT_EQ(argmaxs[i], static_cast<double>(row.argmax));
         }
     }
-
-    std::optional<stream> stream_;
 
   private:
     device_buffer<half> elements_;
@@ -175,19 +122,19 @@ TEST_F(large_rows, softmax_of_many) {
                 SCOPED_TRACE(testing::Message()
                              << to_string(algorithm) << ", " << cols << " columns, log " << is_log);
                 const matrix_view<half> x{data, many_rows, cols};
-                if (!test::takes(algorithm, x, x)) continue;
-                elements.fill({data, many_rows * cols}, *stream_);
+                if (!takes(algorithm, x, x)) continue;
+                elements.fill({data, many_rows * cols}, *stream);
                 if (is_log)
-                    log_softmax<half>(x, x, *stream_, {.algorithm = algorithm});
+                    log_softmax<half>(x, x, *stream, {.algorithm = algorithm});
                 else
-                    softmax<half>(x, x, *stream_, {.algorithm = algorithm});
+                    softmax<half>(x, x, *stream, {.algorithm = algorithm});
                 for (const std::int64_t row : places_of(cols)) {
                     std::vector<half> xs;
                     for (std::int64_t col = 0; col < cols; ++col) xs.push_back(elements[row * cols + col]);
-                    const test::expected_softmax expected(xs, cols, test::softmax_steps_of(algorithm, cols));
-                    ASSERT_TRUE(test::are_within(read<half>(data + row * cols, cols),
-                                                 is_log ? expected.log_softmax : expected.softmax,
-                                                 is_log ? expected.log_bounds : expected.bounds))
+                    const expected_softmax expected(xs, cols, softmax_steps_of(algorithm, cols));
+                    ASSERT_TRUE(are_within(read<half>(data + row * cols, cols),
+                                           is_log ? expected.log_softmax : expected.softmax,
+                                           is_log ? expected.log_bounds : expected.bounds))
                         << "row " << row;
                 }
             }
@@ -197,26 +144,26 @@ TEST_F(large_rows, losses_of_many) {
     const periodic<half> elements(random_elements<half>(periodic<half>::period, -5, 5));
     half* const data = allocate(many_rows * 17);
     if (data == nullptr) return;
-    device_buffer<std::int32_t> labels(many_rows, *stream_);
-    device_buffer<float> losses(many_rows, *stream_);
-    fill_bytes(labels, std::byte{0}, *stream_);
+    device_buffer<std::int32_t> labels(many_rows, *stream);
+    device_buffer<float> losses(many_rows, *stream);
+    fill_bytes(labels, std::byte{0}, *stream);
     for (const loss_algorithm algorithm : loss_algorithms())
         for (const std::int64_t cols : widths_of(algorithm == loss_algorithm::vectorized)) {
             SCOPED_TRACE(testing::Message() << to_string(algorithm) << ", " << cols << " columns");
             const matrix_view<half> x{data, many_rows, cols};
-            elements.fill({data, many_rows * cols}, *stream_);
+            elements.fill({data, many_rows * cols}, *stream);
             cross_entropy<half>(x, vector_view<const std::int32_t>{labels.data(), many_rows}, losses, x,
-                                *stream_, {.algorithm = algorithm});
+                                *stream, {.algorithm = algorithm});
             for (const std::int64_t row : places_of(cols)) {
                 std::vector<half> xs;
                 for (std::int64_t col = 0; col < cols; ++col) xs.push_back(elements[row * cols + col]);
                 const bounds::expected_cross_entropy expected(xs, {0}, cols, {},
                                                               bounds::loss_steps_of(algorithm, cols));
                 ASSERT_TRUE(
-                    test::are_within(read<half>(data + row * cols, cols), expected.gradient, expected.bounds))
+                    are_within(read<half>(data + row * cols, cols), expected.gradient, expected.bounds))
                     << "row " << row;
-                ASSERT_TRUE(test::are_within(read<float>(losses.data() + row, 1), expected.loss,
-                                             expected.loss_bounds))
+                ASSERT_TRUE(
+                    are_within(read<float>(losses.data() + row, 1), expected.loss, expected.loss_bounds))
                     << "row " << row;
             }
         }
@@ -234,20 +181,19 @@ TEST_F(large_rows, norms_of_many) {
                                                 << to_string(algorithm) << ", " << cols << " columns");
                 const norm_options options{.algorithm = algorithm};
                 const matrix_view<half> x{data, many_rows, cols};
-                if (!test::takes(algorithm, x, {}, {}, x)) continue;
-                elements.fill({data, many_rows * cols}, *stream_);
+                if (!takes(algorithm, x, {}, {}, x)) continue;
+                elements.fill({data, many_rows * cols}, *stream);
                 if (is_centred)
-                    layer_norm<half>(x, {}, {}, x, *stream_, options);
+                    layer_norm<half>(x, {}, {}, x, *stream, options);
                 else
-                    rms_norm<half>(x, {}, x, *stream_, options);
+                    rms_norm<half>(x, {}, x, *stream, options);
                 for (const std::int64_t row : places_of(cols)) {
                     std::vector<half> xs;
                     for (std::int64_t col = 0; col < cols; ++col) xs.push_back(elements[row * cols + col]);
-                    const test::expected_norm expected(operation, xs, std::vector<half>{},
-                                                       std::vector<half>{}, cols, options.epsilon,
-                                                       test::norm_depth(algorithm, cols));
-                    ASSERT_TRUE(test::are_within(read<half>(data + row * cols, cols), expected.values,
-                                                 expected.bounds))
+                    const expected_norm expected(operation, xs, std::vector<half>{}, std::vector<half>{},
+                                                 cols, options.epsilon, norm_depth(algorithm, cols));
+                    ASSERT_TRUE(
+                        are_within(read<half>(data + row * cols, cols), expected.values, expected.bounds))
                         << "row " << row;
                 }
             }
@@ -257,12 +203,12 @@ TEST_F(large_rows, reductions_of_many) {
     const periodic<half> elements(random_elements<half>(periodic<half>::period));
     half* const data = allocate(many_rows * 17);
     if (data == nullptr) return;
-    elements.fill({data, many_rows * 17}, *stream_);
+    elements.fill({data, many_rows * 17}, *stream);
     for (const std::int64_t cols : {16, 17}) {
         SCOPED_TRACE(testing::Message() << cols << " columns");
         const matrix_view<const half> x{data, many_rows, cols};
         const std::vector<std::int64_t> places = places_of(cols);
-        std::vector<test::reduced_row> expected;
+        std::vector<reduced_row> expected;
         for (const std::int64_t row : places) expected.push_back(row_of(elements, row * cols, 1, cols));
         for (const matrix_reduce_algorithm algorithm : matrix_reduce_algorithms())
             ASSERT_NO_FATAL_FAILURE(check_reductions(x, false, algorithm, places, expected));
@@ -274,11 +220,11 @@ TEST_F(large_rows, reductions_of_long_columns) {
     const periodic<half> elements(random_elements<half>(periodic<half>::period));
     half* const data = allocate(many_rows * 17);
     if (data == nullptr) return;
-    elements.fill({data, many_rows * 17}, *stream_);
+    elements.fill({data, many_rows * 17}, *stream);
     for (const std::int64_t cols : {16, 17}) {
         SCOPED_TRACE(testing::Message() << cols << " columns");
         const std::vector<std::int64_t> places = {0, 7, cols - 1};
-        std::vector<test::reduced_row> expected;
+        std::vector<reduced_row> expected;
         for (const std::int64_t col : places) expected.push_back(row_of(elements, col, cols, many_rows));
         check_reductions({data, many_rows, cols}, true, matrix_reduce_algorithm::vectorized, places,
                          expected);
@@ -291,9 +237,9 @@ TEST_F(large_rows, reductions_of_one_long) {
     const periodic<half> elements(period);
     half* const data = allocate(one_long_row);
     if (data == nullptr) return;
-    elements.fill({data, one_long_row}, *stream_);
+    elements.fill({data, one_long_row}, *stream);
     write(data + one_long_row - 1, {static_cast<half>(2.0f)});
-    test::reduced_row expected = row_of(elements, 0, 1, one_long_row);
+    reduced_row expected = row_of(elements, 0, 1, one_long_row);
     const double last = to_double(elements[one_long_row - 1]), n = static_cast<double>(one_long_row);
     const double square = expected.squares + expected.sum * expected.sum / n - last * last + 4;
     expected.sum += 2 - last;
@@ -315,27 +261,26 @@ TEST_F(large_rows, softmax_of_one_long) {
     constexpr softmax_algorithm vectorized = softmax_algorithm::vectorized;
     for (const bool is_log : {false, true}) {
         const matrix_view<half> x{data, 1, one_long_row};
-        elements.fill({data, one_long_row}, *stream_);
+        elements.fill({data, one_long_row}, *stream);
         write(data + one_long_row - 1, {static_cast<half>(0.0f)});
         if (is_log)
-            log_softmax<half>(x, x, *stream_, {.algorithm = vectorized});
+            log_softmax<half>(x, x, *stream, {.algorithm = vectorized});
         else
-            softmax<half>(x, x, *stream_, {.algorithm = vectorized});
+            softmax<half>(x, x, *stream, {.algorithm = vectorized});
         for (const std::int64_t i : {std::int64_t{0}, two_to_31 - 1, two_to_31, one_long_row - 1}) {
             const half element = i == one_long_row - 1 ? static_cast<half>(0.0f) : elements[i];
-            const test::expected_softmax expected(element, 0, sum, one_long_row,
-                                                  test::softmax_steps_of(vectorized, one_long_row));
-            EXPECT_TRUE(test::are_within(read<half>(data + i, 1),
-                                         is_log ? expected.log_softmax : expected.softmax,
-                                         is_log ? expected.log_bounds : expected.bounds))
+            const expected_softmax expected(element, 0, sum, one_long_row,
+                                            softmax_steps_of(vectorized, one_long_row));
+            EXPECT_TRUE(are_within(read<half>(data + i, 1), is_log ? expected.log_softmax : expected.softmax,
+                                   is_log ? expected.log_bounds : expected.bounds))
                 << "element " << i << ", log " << is_log;
         }
     }
 }
 
 /// The moments of `count` elements that the norms use.
-test::row_moments moments_of(norm_operation operation, const periodic<half>& elements, std::int64_t count) {
-    const test::reduced_row row = row_of(elements, 0, 1, count);
+row_moments moments_of(norm_operation operation, const periodic<half>& elements, std::int64_t count) {
+    const reduced_row row = row_of(elements, 0, 1, count);
     const auto n = static_cast<double>(count);
     const double mean = row.sum / n, variance = row.squares / n;
     if (operation == norm_operation::layer_norm) return {mean, row.magnitude / n, variance};
@@ -349,16 +294,16 @@ TEST_F(large_rows, norms_of_one_long) {
     const norm_options options{.algorithm = norm_algorithm::vectorized};
     for (const norm_operation operation : {norm_operation::layer_norm, norm_operation::rms_norm}) {
         const matrix_view<half> x{data, 1, one_long_row};
-        elements.fill({data, one_long_row}, *stream_);
+        elements.fill({data, one_long_row}, *stream);
         if (operation == norm_operation::layer_norm)
-            layer_norm<half>(x, {}, {}, x, *stream_, options);
+            layer_norm<half>(x, {}, {}, x, *stream, options);
         else
-            rms_norm<half>(x, {}, x, *stream_, options);
-        const test::row_moments moments = moments_of(operation, elements, one_long_row);
+            rms_norm<half>(x, {}, x, *stream, options);
+        const row_moments moments = moments_of(operation, elements, one_long_row);
         for (const std::int64_t i : {std::int64_t{0}, two_to_31 - 1, two_to_31, one_long_row - 1}) {
-            const test::expected_norm expected(operation, elements[i], moments, options.epsilon,
-                                               test::norm_depth(options.algorithm, one_long_row));
-            EXPECT_TRUE(test::are_within(read<half>(data + i, 1), expected.values, expected.bounds))
+            const expected_norm expected(operation, elements[i], moments, options.epsilon,
+                                         norm_depth(options.algorithm, one_long_row));
+            EXPECT_TRUE(are_within(read<half>(data + i, 1), expected.values, expected.bounds))
                 << "element " << i << ", operation " << static_cast<int>(operation);
         }
     }
@@ -404,7 +349,7 @@ class large_strides : public large_rows {
     half* data_ = nullptr;
 
   private:
-    std::optional<test::address_range> range_;
+    std::optional<address_range> range_;
 };
 
 constexpr std::int64_t lengths[] = {24, 513, 4096, 20000, 140001};
@@ -429,29 +374,28 @@ TEST_F(large_strides, of_softmax_and_norms) {
                 SCOPED_TRACE(testing::Message() << x.rows << " x " << cols << ", strides " << x.row_stride
                                                 << ' ' << x.col_stride);
                 for (const softmax_algorithm algorithm : softmax_algorithms()) {
-                    if (!test::takes(algorithm, x, x)) continue;
+                    if (!takes(algorithm, x, x)) continue;
                     SCOPED_TRACE(to_string(algorithm));
-                    const test::expected_softmax expected(elements, cols,
-                                                          test::softmax_steps_of(algorithm, cols));
-                    softmax<half>(x, x, *stream_, {.algorithm = algorithm});
-                    ASSERT_TRUE(test::are_within(results(), expected.softmax, expected.bounds));
-                    log_softmax<half>(x, x, *stream_, {.algorithm = algorithm});
-                    ASSERT_TRUE(test::are_within(results(), expected.log_softmax, expected.log_bounds));
+                    const expected_softmax expected(elements, cols, softmax_steps_of(algorithm, cols));
+                    softmax<half>(x, x, *stream, {.algorithm = algorithm});
+                    ASSERT_TRUE(are_within(results(), expected.softmax, expected.bounds));
+                    log_softmax<half>(x, x, *stream, {.algorithm = algorithm});
+                    ASSERT_TRUE(are_within(results(), expected.log_softmax, expected.log_bounds));
                 }
                 for (const norm_algorithm algorithm : norm_algorithms()) {
-                    if (!test::takes(algorithm, x, {}, {}, x)) continue;
+                    if (!takes(algorithm, x, {}, {}, x)) continue;
                     SCOPED_TRACE(to_string(algorithm));
                     const norm_options options{.algorithm = algorithm};
                     const std::vector<half> none;
-                    const double depth = test::norm_depth(algorithm, cols);
-                    const test::expected_norm layer(norm_operation::layer_norm, elements, none, none, cols,
-                                                    options.epsilon, depth);
-                    layer_norm<half>(x, {}, {}, x, *stream_, options);
-                    ASSERT_TRUE(test::are_within(results(), layer.values, layer.bounds));
-                    const test::expected_norm rms(norm_operation::rms_norm, elements, none, none, cols,
-                                                  options.epsilon, depth);
-                    rms_norm<half>(x, {}, x, *stream_, options);
-                    ASSERT_TRUE(test::are_within(results(), rms.values, rms.bounds));
+                    const double depth = norm_depth(algorithm, cols);
+                    const expected_norm layer(norm_operation::layer_norm, elements, none, none, cols,
+                                              options.epsilon, depth);
+                    layer_norm<half>(x, {}, {}, x, *stream, options);
+                    ASSERT_TRUE(are_within(results(), layer.values, layer.bounds));
+                    const expected_norm rms(norm_operation::rms_norm, elements, none, none, cols,
+                                            options.epsilon, depth);
+                    rms_norm<half>(x, {}, x, *stream, options);
+                    ASSERT_TRUE(are_within(results(), rms.values, rms.bounds));
                 }
             }
         }
@@ -470,7 +414,7 @@ TEST_F(large_strides, of_reductions) {
                     SCOPED_TRACE(testing::Message() << x.rows << " x " << x.cols << ", strides "
                                                     << x.row_stride << ' ' << x.col_stride);
                     std::vector<std::int64_t> places;
-                    std::vector<test::reduced_row> expected;
+                    std::vector<reduced_row> expected;
                     const auto element = [&](std::int64_t line, std::int64_t i) {
                         return to_double(xs[static_cast<std::size_t>(line * length + i)]);
                     };
@@ -500,20 +444,20 @@ TEST_F(large_rows, variance_of_more_elements_than_float_counts) {
     constexpr std::int64_t rows = warps * more_than_float_counts;
     half* const data = allocate(2 * rows);
     if (data == nullptr) return;
-    elements.fill({data, 2 * rows}, *stream_);
+    elements.fill({data, 2 * rows}, *stream);
     const auto check = [&](bool of_columns, matrix_view<const half> x, matrix_reduce_algorithm algorithm,
-                           const test::reduced_row& expected) {
-        device_buffer<float> y(of_columns ? x.cols : x.rows, *stream_);
+                           const reduced_row& expected) {
+        device_buffer<float> y(of_columns ? x.cols : x.rows, *stream);
         const matrix_reduce_options options{.algorithm = algorithm};
         if (of_columns)
-            column_variance<half>(x, y, *stream_, options);
+            column_variance<half>(x, y, *stream, options);
         else
-            row_variance<half>(x, y, *stream_, options);
+            row_variance<half>(x, y, *stream, options);
         const std::int64_t depth = matrix_reduce_depth(of_columns ? column_problem(x) : row_problem(x),
                                                        traits_of(current_device()), algorithm);
         const auto n = static_cast<double>(expected.length);
-        EXPECT_TRUE(test::is_within(read<float>(y.data(), 1)[0], expected.squares / n,
-                                    test::variance_bound(expected, depth, n)))
+        EXPECT_TRUE(
+            is_within(read<float>(y.data(), 1)[0], expected.squares / n, variance_bound(expected, depth, n)))
             << to_string(algorithm);
     };
     check(false, {data, 1, more_than_float_counts}, matrix_reduce_algorithm::naive,
@@ -526,30 +470,30 @@ TEST_F(large_rows, sums_of_more_elements_than_float_counts) {
     const periodic<half> elements(random_elements<half>(periodic<half>::period, 1, 2));
     half* const data = allocate(more_than_float_counts);
     if (data == nullptr) return;
-    elements.fill({data, more_than_float_counts}, *stream_);
+    elements.fill({data, more_than_float_counts}, *stream);
     const matrix_reduce_options naive{.algorithm = matrix_reduce_algorithm::naive};
     const matrix_view<half> x{data, 1, more_than_float_counts};
-    const test::reduced_row row = row_of(elements, 0, 1, more_than_float_counts);
+    const reduced_row row = row_of(elements, 0, 1, more_than_float_counts);
     const std::int64_t depth =
         matrix_reduce_depth(row_problem(x), traits_of(current_device()), naive.algorithm);
-    device_buffer<float> sum(1, *stream_), mean(1, *stream_);
-    row_sum<half>(x, sum, *stream_, naive);
-    row_mean<half>(x, mean, *stream_, naive);
-    EXPECT_TRUE(test::is_within(read<float>(sum.data(), 1)[0], row.sum, test::sum_bound(row, depth)));
-    EXPECT_TRUE(test::is_within(read<float>(mean.data(), 1)[0], row.sum / static_cast<double>(row.length),
-                                test::mean_bound(row, depth)));
+    device_buffer<float> sum(1, *stream), mean(1, *stream);
+    row_sum<half>(x, sum, *stream, naive);
+    row_mean<half>(x, mean, *stream, naive);
+    EXPECT_TRUE(is_within(read<float>(sum.data(), 1)[0], row.sum, sum_bound(row, depth)));
+    EXPECT_TRUE(is_within(read<float>(mean.data(), 1)[0], row.sum / static_cast<double>(row.length),
+                          mean_bound(row, depth)));
 
     for (const norm_operation operation : {norm_operation::layer_norm, norm_operation::rms_norm}) {
         const norm_options options{.algorithm = norm_algorithm::naive};
-        elements.fill({data, more_than_float_counts}, *stream_);
+        elements.fill({data, more_than_float_counts}, *stream);
         if (operation == norm_operation::layer_norm)
-            layer_norm<half>(x, {}, {}, x, *stream_, options);
+            layer_norm<half>(x, {}, {}, x, *stream, options);
         else
-            rms_norm<half>(x, {}, x, *stream_, options);
-        const test::expected_norm expected(
-            operation, elements[0], moments_of(operation, elements, more_than_float_counts), options.epsilon,
-            test::norm_depth(options.algorithm, more_than_float_counts));
-        EXPECT_TRUE(test::are_within(read<half>(data, 1), expected.values, expected.bounds))
+            rms_norm<half>(x, {}, x, *stream, options);
+        const expected_norm expected(operation, elements[0],
+                                     moments_of(operation, elements, more_than_float_counts), options.epsilon,
+                                     norm_depth(options.algorithm, more_than_float_counts));
+        EXPECT_TRUE(are_within(read<half>(data, 1), expected.values, expected.bounds))
             << "operation " << static_cast<int>(operation);
     }
 }
@@ -558,14 +502,14 @@ TEST_F(large_rows, softmax_of_more_elements_than_float_counts) {
     half* const data = allocate(more_than_float_counts);
     if (data == nullptr) return;
     const matrix_view<half> x{data, 1, more_than_float_counts};
-    fill_zero(vector_view<half>{data, more_than_float_counts}, *stream_);
-    log_softmax<half>(x, x, *stream_, {.algorithm = softmax_algorithm::naive});
-    const test::expected_softmax expected(
-        half{}, 0, static_cast<double>(more_than_float_counts), more_than_float_counts,
-        test::softmax_steps_of(softmax_algorithm::naive, more_than_float_counts));
-    EXPECT_TRUE(test::are_within(read<half>(data + more_than_float_counts - 1, 1), expected.log_softmax,
-                                 expected.log_bounds));
+    fill_zero(vector_view<half>{data, more_than_float_counts}, *stream);
+    log_softmax<half>(x, x, *stream, {.algorithm = softmax_algorithm::naive});
+    const expected_softmax expected(half{}, 0, static_cast<double>(more_than_float_counts),
+                                    more_than_float_counts,
+                                    softmax_steps_of(softmax_algorithm::naive, more_than_float_counts));
+    EXPECT_TRUE(are_within(read<half>(data + more_than_float_counts - 1, 1), expected.log_softmax,
+                           expected.log_bounds));
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

@@ -8,8 +8,9 @@ usage: layering.py ROOT         names every include and launch in the tree that 
 import dataclasses
 import pathlib
 import re
-import sys
 import tempfile
+
+import shared
 
 STANDARD = r"[a-z_0-9]+"  # <vector>, <cstdint>
 PUBLIC = r"heddle/.+\.hpp"
@@ -86,13 +87,6 @@ COMMENT = re.compile(r"//.*")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 
 
-def sources(root: pathlib.Path):
-    for folder in FOLDERS:
-        for file in sorted((root / folder).rglob("*")):
-            if file.suffix in SUFFIXES:
-                yield file.relative_to(root).as_posix(), file.read_text()
-
-
 def may_include(file: str, bracket: str, header: str) -> bool:
     is_ours = bracket == '"' or OURS.match(header) is not None
     if FREE_LAYERS.match(file) and not is_ours:
@@ -107,7 +101,7 @@ def may_include(file: str, bracket: str, header: str) -> bool:
 def violations(root: pathlib.Path) -> list[str]:
     found = []
     included = {}
-    for file, text in sources(root):
+    for file, text in shared.sources(root, FOLDERS, SUFFIXES):
         included[file] = {match[2] for match in INCLUDE.finditer(text)}
         for match in INCLUDE.finditer(text):
             if not may_include(file, match[1], match[2]):
@@ -241,20 +235,5 @@ def self_test() -> int:
     return 1 if failures else 0
 
 
-def main(arguments: list[str]) -> int:
-    if arguments == ["--self-test"]:
-        return self_test()
-    if len(arguments) != 1:
-        print(__doc__, file=sys.stderr)
-        return 2
-    root = pathlib.Path(arguments[0])
-    if not any(True for _ in sources(root)):
-        print(f"no sources in {root}", file=sys.stderr)
-        return 2
-    found = violations(root)
-    print("\n".join(found) or "every layer keeps to its rules")
-    return 1 if found else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    shared.check(__doc__, self_test, violations, "every layer keeps to its rules")

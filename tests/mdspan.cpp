@@ -1,14 +1,9 @@
-#include <heddle/error.hpp>
+#include "tests/support/headers.hpp"
 #include <heddle/interop/mdspan.hpp>
 
-#include <gtest/gtest.h>
-
-#include <array>
 #include <concepts>
-#include <cstdint>
-#include <numeric>
 
-namespace heddle {
+namespace heddle::test {
 namespace {
 
 class mdspan : public testing::Test {
@@ -77,4 +72,4 @@ TEST_F(mdspan, of_any_strided_layout_becomes_a_view) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

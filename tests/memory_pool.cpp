@@ -1,19 +1,6 @@
-#include "tests/support/gpu.hpp"
-#include "tests/support/provoked.hpp"
-#include <heddle/buffer.hpp>
-#include <heddle/device.hpp>
-#include <heddle/error.hpp>
-#include <heddle/memory_pool.hpp>
-#include <heddle/stream.hpp>
+#include "tests/support/headers.hpp"
 
-#include <cuda_runtime_api.h>
-#include <gtest/gtest.h>
-
-#include <cstddef>
-#include <limits>
-#include <type_traits>
-
-namespace heddle {
+namespace heddle::test {
 namespace {
 
 static_assert(std::is_trivially_copyable_v<memory_pool>);
@@ -21,7 +8,7 @@ static_assert(std::is_trivially_copyable_v<memory_pool>);
 constexpr std::size_t mebibyte = std::size_t{1} << 20;
 constexpr std::int64_t buffer_bytes = 64 * std::int64_t{mebibyte};
 
-class memory_pool_test : public test::gpu_test {};
+class memory_pool_test : public gpu_test {};
 
 TEST_F(memory_pool_test, is_the_devices_default_one) {
     cudaMemPool_t expected = nullptr;
@@ -74,7 +61,7 @@ TEST_F(memory_pool_test, of_scratch_memory_is_one_of_its_own_that_keeps_what_it_
     EXPECT_EQ(pool.release_threshold(), std::numeric_limits<std::size_t>::max());
 }
 
-class memory_pool_error : public test::provoked_error_test {};
+class memory_pool_error : public provoked_error_test {};
 
 TEST_F(memory_pool_error, there_is_none_of_a_device_that_is_not_there) {
     EXPECT_THROW((void)memory_pool::of_device(device_count()), cuda_error);
@@ -82,4 +69,4 @@ TEST_F(memory_pool_error, there_is_none_of_a_device_that_is_not_there) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

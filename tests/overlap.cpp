@@ -1,17 +1,8 @@
 #include "src/overlap.hpp"
 
-#include "tests/support/random.hpp"
+#include "tests/support/headers.hpp"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <array>
 #include <bitset>
-#include <cstddef>
-#include <cstdint>
-#include <random>
-#include <set>
-#include <vector>
 
 // The one test of whether two views share a byte, compared with all bytes of both.
 namespace heddle::detail {

@@ -1,120 +1,25 @@
-#include "tests/support/gpu.hpp"
-#include "tests/support/random.hpp"
-#include <heddle/batched_matmul.hpp>
-#include <heddle/buffer.hpp>
-#include <heddle/copy.hpp>
-#include <heddle/device.hpp>
-#include <heddle/gaussian_blur.hpp>
-#include <heddle/graph.hpp>
-#include <heddle/image_filter.hpp>
-#include <heddle/matmul.hpp>
-#include <heddle/matrix_reduce.hpp>
-#include <heddle/memory_pool.hpp>
-#include <heddle/reduce.hpp>
-#include <heddle/scan.hpp>
-#include <heddle/stream.hpp>
-#include <heddle/workspace.hpp>
+#include "tests/support/plain_calls.hpp"
 
-#include <cuda/stream_ref>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <span>
-#include <string>
-#include <thread>
-#include <utility>
-#include <vector>
+#include "tests/support/headers.hpp"
 
 // Calls without a workspace, which take scratch memory from heddle's pool.
-namespace heddle {
+namespace heddle::test {
 namespace {
 
-constexpr std::int64_t side = 1024, size = side * side;
-
-/// The operands of all calls, elements from 0 to 1, and the place of the results.
-struct memory {
-    const float* x;
-    const float* y;
-    float* result;
-};
-
-/// A call that takes scratch memory where it may.
-struct plain_call {
-    std::string name;
-    std::int64_t results;  ///< how many it writes
-    std::function<void(const memory&, cuda::stream_ref, std::span<std::byte>, scratch)> run;
-};
-
-constexpr std::int64_t few = 64, deep = size / few;
-
-std::vector<plain_call> plain_calls() {
-    using stream = cuda::stream_ref;
-    using bytes = std::span<std::byte>;
-    const auto image = [](auto* data) {
-        return image_view<std::remove_pointer_t<decltype(data)>>{data, side, side};
-    };
-    return {
-        {"sum", 1,
-         [](const memory& m, stream s, bytes w, scratch from) {
-             sum<float>({m.x, size}, m.result, s, {.workspace = w, .scratch = from});
-         }},
-        {"inclusive_scan", size,
-         [](const memory& m, stream s, bytes w, scratch from) {
-             inclusive_scan<float>({m.x, size}, {m.result, size}, s, {.workspace = w, .scratch = from});
-         }},
-        {"row_sum", 2,
-         [](const memory& m, stream s, bytes w, scratch from) {
-             row_sum<float>({m.x, 2, size / 2}, {m.result, 2}, s, {.workspace = w, .scratch = from});
-         }},
-        {"column_sum", 2,
-         [](const memory& m, stream s, bytes w, scratch from) {
-             column_sum<float>({m.x, size / 2, 2}, {m.result, 2}, s, {.workspace = w, .scratch = from});
-         }},
-        {"matmul_of_few_tiles", few * few,
-         [](const memory& m, stream s, bytes w, scratch from) {
-             matmul<float>({m.x, few, deep}, {m.y, deep, few}, matrix_view{m.result, few, few}, s,
-                           {.workspace = w, .scratch = from});
-         }},
-        {"matmul_at_odd_addresses", 1001 * 1003,
-         [](const memory& m, stream s, bytes w, scratch from) {
-             matmul<float>({m.x + 1, 1001, 999, 1001}, {m.y + 1, 999, 1003, 1003},
-                           matrix_view{m.result, 1001, 1003}, s, {.workspace = w, .scratch = from});
-         }},
-        {"matmul_of_a_list", 2 * few * few,
-         [](const memory& m, stream s, bytes w, scratch from) {
-             const std::vector<matmul_operands<float>> products{
-                 {{m.x, few, deep}, {m.y, deep, few}, {m.result, few, few}},
-                 {{m.x + 1, few, 999, 1000}, {m.y, 999, few}, {m.result + few * few, few, few}}};
-             batched_matmul<float>(products, s, {.workspace = w, .scratch = from});
-         }},
-        {"gaussian_blur", size,
-         [image](const memory& m, stream s, bytes w, scratch from) {
-             gaussian_blur<float>(image(m.x), image(m.result), {40.0, 30.0}, s,
-                                  {.exact = true, .workspace = w, .scratch = from});
-         }},
-        {"box_blur", size, [image](const memory& m, stream s, bytes w, scratch from) {
-             box_blur<float>(image(m.x), image(m.result), {300, 200}, s, {.workspace = w, .scratch = from});
-         }}};
-}
-
-class plain_calls_test : public test::gpu_test {
+class plain_calls_test : public gpu_test {
   protected:
     void SetUp() override {
         gpu_test::SetUp();
         if (!is_set_up()) return;
         const stream s;
-        x_ = device_buffer<float>(size + 1024, s);
-        y_ = device_buffer<float>(size + 1024, s);
-        copy_and_wait(test::random_elements<float>(size + 1024, 0, 1), x_, s);
-        copy_and_wait(test::random_elements<float>(size + 1024, 0, 1), y_, s);
+        x_ = device_buffer<float>(plain_size + 1024, s);
+        y_ = device_buffer<float>(plain_size + 1024, s);
+        copy_and_wait(random_elements<float>(plain_size + 1024, 0, 1), x_, s);
+        copy_and_wait(random_elements<float>(plain_size + 1024, 0, 1), y_, s);
         for (device_buffer<float>* each : {&x_, &y_}) each->set_stream(cuda::stream_ref{cudaStream_t{}});
     }
 
-    memory writing(device_buffer<float>& result) { return {x_.data(), y_.data(), result.data()}; }
+    plain_operands writing(device_buffer<float>& result) { return {x_.data(), y_.data(), result.data()}; }
 
     static std::vector<float> values_of(const device_buffer<float>& result, std::int64_t count,
                                         const stream& s) {
@@ -125,7 +30,7 @@ class plain_calls_test : public test::gpu_test {
     std::vector<float> values_of(const plain_call& call, std::span<std::byte> given = {},
                                  scratch from = scratch::pool) {
         const stream s;
-        device_buffer<float> result(2 * size, s);
+        device_buffer<float> result(2 * plain_size, s);
         fill_bytes(result, std::byte{0xff}, s);
         call.run(writing(result), s, given, from);
         return values_of(result, call.results, s);
@@ -164,7 +69,7 @@ TEST_F(plain_calls_test, allocate_nothing_where_scratch_is_none_or_given) {
 
 TEST_F(plain_calls_test, take_nothing_anew_after_a_synchronisation) {
     const stream s;
-    device_buffer<float> result(2 * size, s);
+    device_buffer<float> result(2 * plain_size, s);
     const std::vector<plain_call> calls = plain_calls();
     memory_pool pool = memory_pool::scratch_of(current_device());
     std::size_t reserved = 0, in_use = 0;
@@ -184,7 +89,7 @@ TEST_F(plain_calls_test, take_nothing_anew_after_a_synchronisation) {
 TEST_F(plain_calls_test, leave_the_default_pool_as_it_is) {
     const memory_pool pool = memory_pool::of_device(current_device());
     const stream s;
-    device_buffer<float> result(2 * size, s);
+    device_buffer<float> result(2 * plain_size, s);
     const auto state = [&] {
         return std::vector{pool.release_threshold(), pool.bytes_in_use(), pool.bytes_reserved()};
     };
@@ -203,7 +108,7 @@ TEST_F(plain_calls_test, do_not_share_memory_on_several_streams) {
     std::vector<std::string> wrong(streams);
     const auto work = [&](std::size_t number) {
         const stream s;
-        device_buffer<float> result(2 * size, s);
+        device_buffer<float> result(2 * plain_size, s);
         for (std::size_t i = 0; i < 50 * calls.size(); ++i) {
             const std::size_t which = (i + number) % calls.size();
             for (int repeated = 0; repeated < 3; ++repeated)
@@ -224,7 +129,7 @@ TEST_F(plain_calls_test, may_come_from_two_threads_on_one_stream) {
     const plain_call& call = calls[4];
     const std::vector<float> expected = values_of(call);
     const stream s;
-    device_buffer<float> first(2 * size, s), second(2 * size, s);
+    device_buffer<float> first(2 * plain_size, s), second(2 * plain_size, s);
     const auto work = [&](device_buffer<float>& result) {
         for (int i = 0; i < 200; ++i) call.run(writing(result), s, {}, scratch::pool);
     };
@@ -237,7 +142,7 @@ TEST_F(plain_calls_test, may_come_from_two_threads_on_one_stream) {
 
 TEST_F(plain_calls_test, replay_from_a_graph_beside_others) {
     const stream s, other;
-    device_buffer<float> result(2 * size, s), of_other(2 * size, other);
+    device_buffer<float> result(2 * plain_size, s), of_other(2 * plain_size, other);
     for (const plain_call& each : plain_calls()) {
         SCOPED_TRACE(each.name);
         const std::vector<float> expected = values_of(each);
@@ -260,4 +165,4 @@ TEST_F(plain_calls_test, replay_from_a_graph_beside_others) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

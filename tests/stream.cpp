@@ -1,21 +1,10 @@
 #include "tests/support/gate.hpp"
-#include "tests/support/gpu.hpp"
-#include "tests/support/provoked.hpp"
-#include <heddle/buffer.hpp>
-#include <heddle/error.hpp>
-#include <heddle/stream.hpp>
-
-#include <cuda_runtime_api.h>
-#include <gtest/gtest.h>
+#include "tests/support/headers.hpp"
 
 #include <atomic>
 #include <chrono>
-#include <optional>
-#include <thread>
-#include <type_traits>
-#include <utility>
 
-namespace heddle {
+namespace heddle::test {
 namespace {
 
 template <class Handle>
@@ -29,8 +18,8 @@ static_assert(is_owning<event>);
 static_assert(std::is_convertible_v<const stream&, cuda::stream_ref>);
 static_assert(!std::is_nothrow_convertible_v<const stream&, cuda::stream_ref>);
 
-class stream_test : public test::gpu_test {};
-class event_test : public test::gpu_test {};
+class stream_test : public gpu_test {};
+class event_test : public gpu_test {};
 
 template <class Handle>
 void expect_moves() {
@@ -65,7 +54,7 @@ TEST_F(stream_test, that_was_moved_from_is_not_the_default_stream) {
     stream first;
     event mark;
     const stream second(std::move(first));
-    const auto text_of = [](auto body) { return test::invalid_argument_of(body); };
+    const auto text_of = [](auto body) { return invalid_argument_of(body); };
     EXPECT_EQ(text_of([&] { (void)static_cast<cuda::stream_ref>(first); }),
               "stream_ref: the stream is moved from, expected one that has a handle");
     EXPECT_EQ(text_of([&] { device_buffer<int>(1, first); }),
@@ -87,7 +76,7 @@ TEST_F(event_test, that_was_moved_from_marks_nothing) {
     stream s;
     event first;
     const event second(std::move(first));
-    const auto text_of = [](auto body) { return test::invalid_argument_of(body); };
+    const auto text_of = [](auto body) { return invalid_argument_of(body); };
     EXPECT_EQ(text_of([&] { first.record(s); }),
               "event::record: the event is moved from, expected one that has a handle");
     EXPECT_EQ(text_of([&] { first.synchronize(); }),
@@ -135,7 +124,7 @@ TEST_F(stream_test, takes_a_priority) {
 
 TEST_F(stream_test, is_done_when_its_work_is) {
     stream s;
-    test::gate gate;
+    gate gate;
     EXPECT_TRUE(s.is_done());
     gate.hold(s);
     EXPECT_FALSE(s.is_done());
@@ -148,7 +137,7 @@ TEST_F(stream_test, waits_for_an_event_of_another) {
     stream producer;
     stream consumer;
     event produced;
-    test::gate gate;
+    gate gate;
     gate.hold(producer);
     produced.record(producer);
     consumer.wait(produced);
@@ -187,7 +176,7 @@ TEST_F(event_test, moves_its_mark_when_recorded_again) {
     event e;
     e.record(s);
     e.synchronize();
-    test::gate gate;
+    gate gate;
     gate.hold(s);
     e.record(s);
     EXPECT_FALSE(e.is_done());
@@ -215,17 +204,17 @@ TEST_F(event_test, measures_time) {
     EXPECT_LE(on_device.count(), on_host.count() * (1 + clocks_agree_to));
 }
 
-class event_error : public test::provoked_error_test {};
+class event_error : public provoked_error_test {};
 
 TEST_F(event_error, time_needs_both_ends_done) {
     stream s;
     event start;
     event stop;
-    test::gate gate;
+    gate gate;
     start.record(s);
     gate.hold(s);
     stop.record(s);
-    EXPECT_EQ(test::cuda_error_of([&] { (void)elapsed(start, stop); }).status(), cudaErrorNotReady);
+    EXPECT_EQ(cuda_error_of([&] { (void)elapsed(start, stop); }).status(), cudaErrorNotReady);
     EXPECT_EQ(cudaPeekAtLastError(), cudaSuccess);
 }
 
@@ -240,4 +229,4 @@ TEST_F(event_error, time_needs_timing) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

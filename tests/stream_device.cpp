@@ -1,29 +1,11 @@
 // One rule for every call: it works on its stream's device, for any current device. The recording CUDA runtime has
 // two devices, so this runs without a GPU; tests/devices.cu makes the same calls on all devices that exist.
 #include "tests/support/calls.hpp"
+#include "tests/support/headers.hpp"
 #include "tests/support/recording_runtime.hpp"
-#include <heddle/device.hpp>
-#include <heddle/error.hpp>
-#include <heddle/graph.hpp>
 
-#include <cuda_runtime_api.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <bit>
-#include <cstddef>
-#include <cstdint>
-#include <iterator>
-#include <span>
-#include <utility>
-#include <vector>
-
-namespace heddle {
+namespace heddle::test {
 namespace {
-
-using test::named_call;
-using test::operand_memory;
-using test::recording_runtime;
 
 /// Memory that nothing reads or writes.
 operand_memory memory() {
@@ -87,7 +69,7 @@ TEST_P(stream_device, is_left_also_where_the_launch_fails) {
     EXPECT_EQ(runtime.current, 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(calls, stream_device, testing::ValuesIn(test::calls_of_all_kinds()),
+INSTANTIATE_TEST_SUITE_P(calls, stream_device, testing::ValuesIn(calls_of_all_kinds()),
                          [](const auto& each) { return each.param.name; });
 
 /// A grid that fills the device with threads grows with the number of multiprocessors.
@@ -128,12 +110,6 @@ TEST(stream_device_traits, are_what_workspaces_are_for) {
                   gaussian_blur_problem_of<float>(m.image<float>(0), m.image<float>(2), 2.0), device));
 }
 
-/// Addresses of operands larger than operand_memory, apart from one another.
-template <class T>
-const T* far(std::uintptr_t operand) {
-    return std::bit_cast<const T*>((operand + 1) << 40);
-}
-
 /// A workspace of `bytes` is enough for the call, and a smaller one is refused.
 template <class Call>
 void expect_enough(std::int64_t bytes, Call call) {
@@ -158,12 +134,12 @@ TEST(workspace_bytes, are_what_calls_take) {
     expect_enough(scan_workspace_bytes<float>(x, s), [&](auto scratch) {
         inclusive_scan<float>(x, {m.at<float>(2), x.size}, s, {.workspace = scratch});
     });
-    const matrix_view<const float> wide{far<float>(0), 2, std::int64_t{1} << 24};
+    const matrix_view<const float> wide{far_address<float>(0), 2, std::int64_t{1} << 24};
     expect_enough(matrix_reduce_workspace_bytes<float>(wide, s), [&](auto scratch) {
         row_sum<float>(wide, {m.at<float>(2), 2}, s, {.workspace = scratch});
         column_sum<float>(transposed(wide), {m.at<float>(2), 2}, s, {.workspace = scratch});
     });
-    const matrix_view<const half> a{far<half>(0), 64, 1 << 16}, b{far<half>(1), 1 << 16, 64};
+    const matrix_view<const half> a{far_address<half>(0), 64, 1 << 16}, b{far_address<half>(1), 1 << 16, 64};
     const matrix_view<half> c{m.at<half>(2), 64, 64};
     constexpr bool has_stream_k = HEDDLE_COMPILED_FOR_90 != 0;
     const matmul_options stream_k{.algorithm = matmul_algorithm::stream_k};
@@ -211,10 +187,10 @@ TEST(windows_in_a_workspace, are_all_the_memory_of_a_convolution) {
     runtime.current = 0;
     runtime.status_of_launches = cudaSuccess;
     const cuda::stream_ref s{recording_runtime::stream_of(1)};
-    const tensor_view<const float> input{far<float>(0), 2, 33, 33, 6};
-    const filter_view<const float> filters{far<float>(1), 130, 3, 3, 3};
-    const tensor_view<float> output{const_cast<float*>(far<float>(2)), 2, 31, 31, 130};
-    const vector_view<const float> of_channels{far<float>(3), 130};
+    const tensor_view<const float> input{far_address<float>(0), 2, 33, 33, 6};
+    const filter_view<const float> filters{far_address<float>(1), 130, 3, 3, 3};
+    const tensor_view<float> output{const_cast<float*>(far_address<float>(2)), 2, 31, 31, 130};
+    const vector_view<const float> of_channels{far_address<float>(3), 130};
     const conv_epilogue<float> relu{.activation = matmul_activation::relu},
         scaled_relu{.activation = matmul_activation::relu, .scale = of_channels};
     // Each group is copied and multiplied. Where the product lacks the epilogue, one more launch stores the sums.
@@ -244,8 +220,8 @@ TEST(windows_in_a_workspace, are_not_copied_where_they_are_pixels) {
     runtime.status_of_launches = cudaSuccess;
     runtime.calls.clear();
     const cuda::stream_ref s{recording_runtime::stream_of(0)};
-    conv<float>({far<float>(0), 2, 33, 33, 6}, {far<float>(1), 130, 1, 1, 6},
-                tensor_view<float>{const_cast<float*>(far<float>(2)), 2, 33, 33, 130}, s,
+    conv<float>({far_address<float>(0), 2, 33, 33, 6}, {far_address<float>(1), 130, 1, 1, 6},
+                tensor_view<float>{const_cast<float*>(far_address<float>(2)), 2, 33, 33, 130}, s,
                 {.algorithm = conv_algorithm::im2col, .scratch = scratch::none});
     EXPECT_EQ(runtime.count("launch"), 1);
 }
@@ -299,4 +275,4 @@ TEST(event_of_a_device, follows_the_stream_that_it_is_recorded_on) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

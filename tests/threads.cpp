@@ -1,34 +1,10 @@
-#include "tests/support/gpu.hpp"
-#include "tests/support/random.hpp"
-#include <heddle/buffer.hpp>
-#include <heddle/copy.hpp>
-#include <heddle/elementwise.hpp>
-#include <heddle/gaussian_blur.hpp>
-#include <heddle/matmul.hpp>
-#include <heddle/reduce.hpp>
-#include <heddle/scan.hpp>
-#include <heddle/softmax.hpp>
-#include <heddle/stream.hpp>
-#include <heddle/transpose.hpp>
-#include <heddle/workspace.hpp>
-
-#include <gtest/gtest.h>
+#include "tests/support/headers.hpp"
 
 #include <barrier>
-#include <cstddef>
-#include <cstdint>
 #include <exception>
-#include <memory>
-#include <string>
-#include <thread>
-#include <type_traits>
-#include <utility>
-#include <vector>
 
-namespace heddle {
+namespace heddle::test {
 namespace {
-
-using test::random_elements;
 
 constexpr int threads = 16;
 constexpr int streams = 4;  ///< of each thread
@@ -58,6 +34,11 @@ struct inputs {
 
 /// A stream with its own results and scratch memory.
 class lane {
+    auto buffers() {
+        return std::tie(products_, products_with_workspace_, sigmoids_, shares_, sums_, turned_,
+                        short_products_, blurred_, total_);
+    }
+
   public:
     explicit lane(const inputs& in)
         : in_(in),
@@ -88,28 +69,12 @@ class lane {
             const auto* const bytes = reinterpret_cast<const std::byte*>(elements.data());
             all.insert(all.end(), bytes, bytes + elements.size() * sizeof(elements[0]));
         };
-        append(products_);
-        append(products_with_workspace_);
-        append(sigmoids_);
-        append(shares_);
-        append(sums_);
-        append(turned_);
-        append(short_products_);
-        append(blurred_);
-        append(total_);
+        std::apply([&](const auto&... each) { (append(each), ...); }, buffers());
         return all;
     }
 
     void clear() {
-        fill_bytes(products_, std::byte{0xff}, stream_);
-        fill_bytes(products_with_workspace_, std::byte{0xff}, stream_);
-        fill_bytes(sigmoids_, std::byte{0xff}, stream_);
-        fill_bytes(shares_, std::byte{0xff}, stream_);
-        fill_bytes(sums_, std::byte{0xff}, stream_);
-        fill_bytes(turned_, std::byte{0xff}, stream_);
-        fill_bytes(short_products_, std::byte{0xff}, stream_);
-        fill_bytes(blurred_, std::byte{0xff}, stream_);
-        fill_bytes(total_, std::byte{0xff}, stream_);
+        std::apply([&](auto&... each) { (fill_bytes(each, std::byte{0xff}, stream_), ...); }, buffers());
     }
 
   private:
@@ -158,7 +123,7 @@ class lane {
     workspace scratch_;
 };
 
-class threads_test : public test::gpu_test {};
+class threads_test : public gpu_test {};
 
 /// The threads come first, so that they initialise the library together.
 TEST_F(threads_test, give_the_bits_that_one_gives) {
@@ -209,4 +174,4 @@ TEST_F(threads_test, give_the_bits_that_one_gives) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

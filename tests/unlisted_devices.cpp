@@ -1,18 +1,10 @@
 #include "tests/support/blurs.hpp"
-#include <heddle/heddle.hpp>
+#include "tests/support/headers.hpp"
 
-#include <gtest/gtest.h>
-
-#include <cstddef>
-#include <cstdint>
 #include <initializer_list>
-#include <string>
-#include <type_traits>
-#include <utility>
-#include <vector>
 
 // Devices without costs in heddle have rungs that run. The rungs for Hopper alone are not chosen there.
-namespace heddle {
+namespace heddle::test {
 namespace {
 
 /// The facts are in the order of device_traits.
@@ -159,12 +151,12 @@ TEST(unlisted_devices, runs_operations_on_vectors) {
 }
 
 TEST(unlisted_devices, runs_filters_of_images) {
-    using problem = test::blur_of_images;
+    using problem = blur_of_images;
     std::vector<problem> all = {{1, 1}, {37, 5}, {1920, 1080}, {4096, 4096}, {1 << 20, 3}};
     also(all, &problem::channels, {2, 3, 4});
     also(all, &problem::type, {pixel_type::u8, pixel_type::u16, pixel_type::f16});
     also(all, [](auto& p) { p.images = 7, p.exact = true; });
-    also(all, [](auto& p) { p.begin = test::rows_at::single_elements, p.border = border::wrap; });
+    also(all, [](auto& p) { p.begin = rows_at::single_elements, p.border = border::wrap; });
     std::vector<problem> wide = all;
     also(all, &problem::radius, {1, {2, 5}, 5, 8, {16, 9}, 40, {255, 3}, 300, 1000});
     also(wide, &problem::radius, {1001, {2, 5000}});
@@ -265,4 +257,4 @@ TEST(unlisted_devices, runs_convolutions_and_pools) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

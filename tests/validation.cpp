@@ -1,30 +1,11 @@
 #include "tests/matmul/problems.hpp"
 #include "tests/support/blurs.hpp"
+#include "tests/support/headers.hpp"
 #include "tests/support/images.hpp"
-#include "tests/support/provoked.hpp"
-#include <heddle/heddle.hpp>
-
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <limits>
-#include <set>
-#include <span>
-#include <string>
-#include <utility>
-#include <vector>
 
 // Arguments that all operations refuse alike. They are checked before anything is enqueued, so no device is needed.
-namespace heddle {
+namespace heddle::test {
 namespace {
-
-using test::address_of;
-using test::invalid_argument_of;
-
-const cuda::stream_ref no_stream{cudaStream_t{}};
 
 /// Host memory for views, which nothing reads.
 struct memory {
@@ -42,151 +23,124 @@ class every_operation_with_a_workspace : public testing::Test {
     };
 
     std::vector<call> calls() {
-        std::vector<call> all;
-        add_reductions(all);
-        add_matrix_reductions(all);
-        add_gradients(all);
-        add_scans(all);
-        add_products(all);
-        add_filters(all);
-        return all;
+        add_reductions();
+        add_matrix_reductions();
+        add_gradients();
+        add_scans();
+        add_products();
+        add_filters();
+        return std::move(all_);
     }
 
     memory m_;
 
   private:
-    void add_reductions(std::vector<call>& all) {
+    void add(const char* name, std::function<void(std::span<std::byte>)> run) {
+        all_.push_back({name, std::move(run)});
+    }
+    void add_reductions() {
         const vector_view<const float> x{m_.floats, 100};
         float* const value = m_.floats + 2000;
         std::int64_t* const place = m_.integers;
-        all.push_back({"sum", [=](auto s) { sum<float>(x, value, no_stream, {.workspace = s}); }});
-        all.push_back({"mean", [=](auto s) { mean<float>(x, value, no_stream, {.workspace = s}); }});
-        all.push_back({"min", [=](auto s) { min<float>(x, value, no_stream, {.workspace = s}); }});
-        all.push_back({"max", [=](auto s) { max<float>(x, value, no_stream, {.workspace = s}); }});
-        all.push_back({"argmin", [=](auto s) { argmin<float>(x, place, no_stream, {.workspace = s}); }});
-        all.push_back({"argmax", [=](auto s) { argmax<float>(x, place, no_stream, {.workspace = s}); }});
-        all.push_back({"dot", [=](auto s) { dot<float>(x, x, value, no_stream, {.workspace = s}); }});
-        all.push_back({"norm1", [=](auto s) { norm1<float>(x, value, no_stream, {.workspace = s}); }});
-        all.push_back({"norm2", [=](auto s) { norm2<float>(x, value, no_stream, {.workspace = s}); }});
-        all.push_back(
-            {"count_nonzero", [=](auto s) { count_nonzero<float>(x, place, no_stream, {.workspace = s}); }});
+        add("sum", [=](auto s) { sum<float>(x, value, no_stream, {.workspace = s}); });
+        add("mean", [=](auto s) { mean<float>(x, value, no_stream, {.workspace = s}); });
+        add("min", [=](auto s) { min<float>(x, value, no_stream, {.workspace = s}); });
+        add("max", [=](auto s) { max<float>(x, value, no_stream, {.workspace = s}); });
+        add("argmin", [=](auto s) { argmin<float>(x, place, no_stream, {.workspace = s}); });
+        add("argmax", [=](auto s) { argmax<float>(x, place, no_stream, {.workspace = s}); });
+        add("dot", [=](auto s) { dot<float>(x, x, value, no_stream, {.workspace = s}); });
+        add("norm1", [=](auto s) { norm1<float>(x, value, no_stream, {.workspace = s}); });
+        add("norm2", [=](auto s) { norm2<float>(x, value, no_stream, {.workspace = s}); });
+        add("count_nonzero", [=](auto s) { count_nonzero<float>(x, place, no_stream, {.workspace = s}); });
     }
 
-    void add_matrix_reductions(std::vector<call>& all) {
+    void add_matrix_reductions() {
         const matrix_view<const float> x{m_.floats, 10, 10};
         const vector_view<float> y{m_.floats + 2000, 10};
         const vector_view<std::int64_t> places{m_.integers, 10};
-        const auto add = [&](const char* name, auto reduce, auto to) {
-            all.push_back({name, [=](std::span<std::byte> s) { reduce(x, to, {.workspace = s}); }});
-        };
-        using options = const matrix_reduce_options&;
-        add(
-            "row_sum", [](auto from, auto to, options o) { row_sum<float>(from, to, no_stream, o); }, y);
-        add(
-            "row_mean", [](auto from, auto to, options o) { row_mean<float>(from, to, no_stream, o); }, y);
-        add(
-            "row_min", [](auto from, auto to, options o) { row_min<float>(from, to, no_stream, o); }, y);
-        add(
-            "row_max", [](auto from, auto to, options o) { row_max<float>(from, to, no_stream, o); }, y);
-        add(
-            "row_argmax", [](auto from, auto to, options o) { row_argmax<float>(from, to, no_stream, o); },
-            places);
-        add(
-            "row_variance",
-            [](auto from, auto to, options o) { row_variance<float>(from, to, no_stream, o); }, y);
-        add(
-            "column_sum", [](auto from, auto to, options o) { column_sum<float>(from, to, no_stream, o); },
-            y);
-        add(
-            "column_mean", [](auto from, auto to, options o) { column_mean<float>(from, to, no_stream, o); },
-            y);
-        add(
-            "column_min", [](auto from, auto to, options o) { column_min<float>(from, to, no_stream, o); },
-            y);
-        add(
-            "column_max", [](auto from, auto to, options o) { column_max<float>(from, to, no_stream, o); },
-            y);
-        add(
-            "column_argmax",
-            [](auto from, auto to, options o) { column_argmax<float>(from, to, no_stream, o); }, places);
-        add(
-            "column_variance",
-            [](auto from, auto to, options o) { column_variance<float>(from, to, no_stream, o); }, y);
+        using scratch = std::span<std::byte>;
+        add("row_sum", [=](scratch s) { row_sum<float>(x, y, no_stream, {.workspace = s}); });
+        add("row_mean", [=](scratch s) { row_mean<float>(x, y, no_stream, {.workspace = s}); });
+        add("row_min", [=](scratch s) { row_min<float>(x, y, no_stream, {.workspace = s}); });
+        add("row_max", [=](scratch s) { row_max<float>(x, y, no_stream, {.workspace = s}); });
+        add("row_variance", [=](scratch s) { row_variance<float>(x, y, no_stream, {.workspace = s}); });
+        add("row_argmax", [=](scratch s) { row_argmax<float>(x, places, no_stream, {.workspace = s}); });
+        add("column_sum", [=](scratch s) { column_sum<float>(x, y, no_stream, {.workspace = s}); });
+        add("column_mean", [=](scratch s) { column_mean<float>(x, y, no_stream, {.workspace = s}); });
+        add("column_min", [=](scratch s) { column_min<float>(x, y, no_stream, {.workspace = s}); });
+        add("column_max", [=](scratch s) { column_max<float>(x, y, no_stream, {.workspace = s}); });
+        add("column_variance", [=](scratch s) { column_variance<float>(x, y, no_stream, {.workspace = s}); });
+        add("column_argmax",
+            [=](scratch s) { column_argmax<float>(x, places, no_stream, {.workspace = s}); });
     }
 
-    void add_gradients(std::vector<call>& all) {
+    void add_gradients() {
         const matrix_view<const float> x{m_.floats, 10, 10}, dy{m_.floats + 1000, 10, 10};
         const vector_view<float> sums{m_.floats + 2000, 10};
-        all.push_back({"layer_norm_gradient", [=](auto s) {
-                           layer_norm_gradient<float>(x, {}, dy, {}, sums, {}, no_stream, {.workspace = s});
-                       }});
-        all.push_back({"rms_norm_gradient", [=](auto s) {
-                           rms_norm_gradient<float>(x, {}, dy, {}, sums, no_stream, {.workspace = s});
-                       }});
+        add("layer_norm_gradient", [=](auto s) {
+            layer_norm_gradient<float>(x, {}, dy, {}, sums, {}, no_stream, {.workspace = s});
+        });
+        add("rms_norm_gradient",
+            [=](auto s) { rms_norm_gradient<float>(x, {}, dy, {}, sums, no_stream, {.workspace = s}); });
     }
 
-    void add_scans(std::vector<call>& all) {
+    void add_scans() {
         const vector_view<const float> x{m_.floats, 100};
         const vector_view<float> y{m_.floats + 2000, 100};
-        all.push_back(
-            {"inclusive_scan", [=](auto s) { inclusive_scan<float>(x, y, no_stream, {.workspace = s}); }});
-        all.push_back(
-            {"exclusive_scan", [=](auto s) { exclusive_scan<float>(x, y, no_stream, {.workspace = s}); }});
+        add("inclusive_scan", [=](auto s) { inclusive_scan<float>(x, y, no_stream, {.workspace = s}); });
+        add("exclusive_scan", [=](auto s) { exclusive_scan<float>(x, y, no_stream, {.workspace = s}); });
     }
 
-    void add_products(std::vector<call>& all) {
+    void add_products() {
         const matrix_view<const float> a{m_.floats, 8, 8}, b{m_.floats + 1000, 8, 8};
         const matrix_view<float> c{m_.floats + 2000, 8, 8};
         const matrix_view<const half> ha{m_.halves, 8, 8}, hb{m_.halves + 1000, 8, 8};
         const matrix_view<half> hc{m_.halves + 2000, 8, 8};
-        all.push_back({"matmul", [=](auto s) { matmul<float>(a, b, c, no_stream, {.workspace = s}); }});
-        all.push_back({"matmul", [=](auto s) { matmul<half>(ha, hb, hc, no_stream, {.workspace = s}); }});
-        all.push_back({"matmul", [=](auto s) {
-                           const matmul_epilogue<half> relu{matmul_activation::relu};
-                           matmul<half>(ha, hb, hc, relu, no_stream, {.workspace = s});
-                       }});
-        all.push_back({"matmul", [=](auto s) {
-                           batched_matmul<half>(batch_view<const half>{ha}, batch_view<const half>{hb},
-                                                batch_view<half>{hc}, no_stream, {.workspace = s});
-                       }});
-        all.push_back({"matmul", [=](auto s) {
-                           const std::vector<matmul_operands<half>> list = {{ha, hb, hc}};
-                           batched_matmul<half>(list, no_stream, {.workspace = s});
-                       }});
+        add("matmul", [=](auto s) { matmul<float>(a, b, c, no_stream, {.workspace = s}); });
+        add("matmul", [=](auto s) { matmul<half>(ha, hb, hc, no_stream, {.workspace = s}); });
+        add("matmul", [=](auto s) {
+            const matmul_epilogue<half> relu{matmul_activation::relu};
+            matmul<half>(ha, hb, hc, relu, no_stream, {.workspace = s});
+        });
+        add("matmul", [=](auto s) {
+            batched_matmul<half>(batch_view<const half>{ha}, batch_view<const half>{hb}, batch_view<half>{hc},
+                                 no_stream, {.workspace = s});
+        });
+        add("matmul", [=](auto s) {
+            const std::vector<matmul_operands<half>> list = {{ha, hb, hc}};
+            batched_matmul<half>(list, no_stream, {.workspace = s});
+        });
     }
 
-    void add_filters(std::vector<call>& all) {
+    void add_filters() {
         const image_view<const float> from{m_.floats, 10, 8};
         const image_view<float> to{m_.floats + 2000, 10, 8};
         static const std::vector<float> taps = {1, 2, 1};
-        all.push_back({"gaussian_blur",
-                       [=](auto s) { gaussian_blur<float>(from, to, 1, no_stream, {.workspace = s}); }});
-        all.push_back({"separable_convolution", [=](auto s) {
-                           separable_convolution(from, to, taps, taps, no_stream, {.workspace = s});
-                       }});
-        all.push_back(
-            {"box_blur", [=](auto s) { box_blur<float>(from, to, 1, no_stream, {.workspace = s}); }});
-        all.push_back(
-            {"sobel", [=](auto s) { sobel<float>(from, to, gradient::x, no_stream, {.workspace = s}); }});
-        all.push_back(
-            {"laplacian", [=](auto s) { laplacian<float>(from, to, no_stream, {.workspace = s}); }});
+        add("gaussian_blur", [=](auto s) { gaussian_blur<float>(from, to, 1, no_stream, {.workspace = s}); });
+        add("separable_convolution",
+            [=](auto s) { separable_convolution(from, to, taps, taps, no_stream, {.workspace = s}); });
+        add("box_blur", [=](auto s) { box_blur<float>(from, to, 1, no_stream, {.workspace = s}); });
+        add("sobel", [=](auto s) { sobel<float>(from, to, gradient::x, no_stream, {.workspace = s}); });
+        add("laplacian", [=](auto s) { laplacian<float>(from, to, no_stream, {.workspace = s}); });
     }
+
+    std::vector<call> all_;
 };
 
 TEST_F(every_operation_with_a_workspace, refuses_one_without_memory) {
     const std::span<std::byte> nothing(static_cast<std::byte*>(nullptr), 4096);
     for (const auto& [name, run] : calls())
-        EXPECT_EQ(invalid_argument_of([&] { run(nothing); }),
-                  name + ": options.workspace is null, expected a pointer to 4096 bytes, or an empty span");
+        expect_error(name + ": options.workspace is null, expected a pointer to 4096 bytes, or an empty span",
+                     [&] { run(nothing); });
 }
 
 TEST_F(every_operation_with_a_workspace, refuses_one_off_its_alignment) {
     for (const std::size_t offset : {1, 8}) {
         const std::span<std::byte> odd = std::span(m_.scratch).subspan(offset);
         for (const auto& [name, run] : calls())
-            EXPECT_EQ(invalid_argument_of([&] { run(odd); }), name + ": options.workspace is " +
-                                                                  address_of(odd.data()) +
-                                                                  ", expected a multiple of 16 bytes");
+            expect_error(name + ": options.workspace is " + address_of(odd.data()) +
+                             ", expected a multiple of 16 bytes",
+                         [&] { run(odd); });
     }
 }
 
@@ -231,21 +185,19 @@ std::vector<pure_function> pure_functions() {
     });
     add("select", [](size n, device d) { return select(transpose_problem{{n, 2}, {2, n}}, d); });
     add("select", [](size n, device d) { return select(random_problem{{n, 2}}, d); });
-    add("select", [](size n, device d) { return select(test::blur_of_images{n, 2}, d); });
-    add("select", [](size n, device d) { return select(test::blur_of_images{2, n}, d); });
+    add("select", [](size n, device d) { return select(blur_of_images{n, 2}, d); });
+    add("select", [](size n, device d) { return select(blur_of_images{2, n}, d); });
     for (const element_type type : {element_type::f32, element_type::f16}) {
-        add("select", [=](size n, device d) { return select(test::product{n, n, n, type}, d); });
-        add("select", [=](size n, device d) { return select(test::product{2, 2, n, type}, d); });
+        add("select", [=](size n, device d) { return select(product{n, n, n, type}, d); });
+        add("select", [=](size n, device d) { return select(product{2, 2, n, type}, d); });
         for (const matmul_algorithm each : matmul_algorithms(type)) {
             add("matmul_workspace_bytes", [=](size n, device d) {
-                return matmul_workspace_bytes(test::product{n, n, n, type}, d, each);
+                return matmul_workspace_bytes(product{n, n, n, type}, d, each);
             });
-            add("why_not", [=](size n, device d) {
-                return why_not(each, test::product{n, 2, 2, type}, d).size();
-            });
+            add("why_not", [=](size n, device d) { return why_not(each, product{n, 2, 2, type}, d).size(); });
         }
         add("matmul_workspace_bytes", [=](size n, device d) {
-            return matmul_workspace_bytes(test::product{2, n, 2, type}, d);
+            return matmul_workspace_bytes(product{2, n, 2, type}, d);
         });
     }
     for (const reduce_algorithm each : reduce_algorithms()) {
@@ -267,7 +219,7 @@ std::vector<pure_function> pure_functions() {
     }
     for (const gaussian_blur_algorithm each : gaussian_blur_algorithms())
         add("gaussian_blur_workspace_bytes", [=](size n, device d) {
-            return gaussian_blur_workspace_bytes(test::blur_of_images{2, n}, d, each);
+            return gaussian_blur_workspace_bytes(blur_of_images{2, n}, d, each);
         });
     add("image_filter_workspace_bytes", [](size n, device d) {
         return image_filter_workspace_bytes({n, 2}, d);
@@ -278,8 +230,8 @@ std::vector<pure_function> pure_functions() {
 TEST(every_function_of_a_problem, refuses_a_device_without_multiprocessors) {
     for (const int sm_count : {0, -1})
         for (const auto& [name, run] : pure_functions())
-            EXPECT_EQ(invalid_argument_of([&] { (void)run(1000, device_traits{.sm_count = sm_count}); }),
-                      name + ": device.sm_count is " + std::to_string(sm_count) + ", expected one or more");
+            expect_error(name + ": device.sm_count is " + std::to_string(sm_count) + ", expected one or more",
+                         [&] { (void)run(1000, device_traits{.sm_count = sm_count}); });
 }
 
 TEST(every_function_of_a_problem, refuses_negative_extents) {
@@ -319,42 +271,89 @@ TEST(every_function_of_a_problem, takes_large_problems_and_small_devices) {
 
 TEST(gaussian_blur_problem, is_of_known_types_and_borders) {
     const device_traits device{.compute_capability_major = 9, .sm_count = 132};
-    EXPECT_EQ(invalid_argument_of(
-                  [&] { (void)select(gaussian_blur_problem{.type = static_cast<pixel_type>(9)}, device); }),
-              "select: problem.type is 9, expected an enumerator of pixel_type");
-    EXPECT_EQ(invalid_argument_of(
-                  [&] { (void)select(gaussian_blur_problem{.border = static_cast<border>(9)}, device); }),
-              "select: problem.border is 9, expected an enumerator of border");
-    EXPECT_EQ(invalid_argument_of(
-                  [&] { (void)image_filter_workspace_bytes({.type = static_cast<pixel_type>(9)}, device); }),
-              "image_filter_workspace_bytes: problem.type is 9, expected an enumerator of pixel_type");
+    expect_error("select: problem.type is 9, expected an enumerator of pixel_type",
+                 [&] { (void)select(gaussian_blur_problem{.type = static_cast<pixel_type>(9)}, device); });
+    expect_error("select: problem.border is 9, expected an enumerator of border",
+                 [&] { (void)select(gaussian_blur_problem{.border = static_cast<border>(9)}, device); });
+    expect_error("image_filter_workspace_bytes: problem.type is 9, expected an enumerator of pixel_type",
+                 [&] { (void)image_filter_workspace_bytes({.type = static_cast<pixel_type>(9)}, device); });
+}
+
+template <class Algorithm>
+void expect_names(std::span<const Algorithm> rungs) {
+    std::set<std::string_view> names = {"automatic", "unknown"};
+    for (const Algorithm each : rungs) {
+        EXPECT_NE(each, Algorithm::automatic);
+        EXPECT_TRUE(names.insert(to_string(each)).second) << to_string(each);
+    }
+    EXPECT_EQ(to_string(Algorithm::automatic), "automatic");
+    EXPECT_EQ(to_string(static_cast<Algorithm>(99)), "unknown");
+}
+
+/// For any problem: why_not() knows the enumerators.
+template <class Algorithm, class Problem>
+void expect_rungs(const std::string& enumeration, std::span<const Algorithm> rungs, const Problem& problem) {
+    expect_names(rungs);
+    expect_error("why_not: algorithm is 99, expected an enumerator of " + enumeration,
+                 [&] { (void)why_not(static_cast<Algorithm>(99), problem, device_traits{.sm_count = 132}); });
+}
+
+TEST(rungs, have_names_of_their_own) {
+    const matrix_layout m{3, 4};
+    const tensor_layout pixels{1, 3, 3, 1, 1, 3, 9};
+    expect_names(image_filter_algorithms());
+    expect_names(matmul_algorithms(element_type::f16));
+    expect_rungs("conv_algorithm", conv_algorithms(), conv_problem{pixels, pixels, {1, 1, 1, 1, 1, 1, 1}});
+    expect_rungs("elementwise_algorithm", elementwise_algorithms(), elementwise_problem{1, {{m, m}}});
+    expect_rungs("gaussian_blur_algorithm", gaussian_blur_algorithms(),
+                 gaussian_blur_problem(blur_of_images{4, 4}));
+    expect_rungs("histogram_algorithm", histogram_algorithms(), histogram_problem{{9, 1, 1}});
+    expect_rungs("linear_gradient_algorithm", linear_gradient_algorithms(), linear_gradient_problem{});
+    expect_rungs("loss_algorithm", loss_algorithms(), loss_problem{m});
+    expect_rungs("matmul_algorithm", matmul_algorithms(element_type::f32), matmul_problem(product{1, 2, 3}));
+    expect_rungs("matrix_reduce_algorithm", matrix_reduce_algorithms(), matrix_reduce_problem{m});
+    expect_rungs("norm_algorithm", norm_algorithms(), norm_problem{m, m});
+    expect_rungs("norm_gradient_algorithm", norm_gradient_algorithms(), norm_gradient_problem{m, m});
+    expect_rungs("optimizer_algorithm", optimizer_algorithms(), optimizer_problem{});
+    expect_rungs("pool_algorithm", pool_algorithms(), pool_problem{pixels, pixels});
+    expect_rungs("random_algorithm", random_algorithms(), random_problem{m});
+    expect_rungs("reduce_algorithm", reduce_algorithms(), reduce_problem{{9}});
+    expect_rungs("scan_algorithm", scan_algorithms(), scan_problem{{9}, {9}});
+    expect_rungs("softmax_algorithm", softmax_algorithms(), softmax_problem{m, m});
+    expect_rungs("softmax_gradient_algorithm", softmax_gradient_algorithms(),
+                 softmax_gradient_problem{m, m, m});
+    expect_rungs("transpose_algorithm", transpose_algorithms(), transpose_problem{m, transposed(m)});
+}
+
+TEST(problems, of_operands_that_disagree_are_refused) {
+    const auto expect_refused = []<class Problem, class Algorithm>(Algorithm algorithm,
+                                                                   const Problem& problem) {
+        const device_traits device{.sm_count = 132};
+        const std::string text =
+            ": problem is one of operands that disagree, expected one that a _problem_of() makes";
+        expect_error("select" + text, [&] { (void)select(problem, device); });
+        expect_error("why_not" + text, [&] { (void)why_not(algorithm, problem, device); });
+    };
+    expect_refused(loss_algorithm::naive, loss_problem{{3, 4}, {3, 5}});
+    expect_refused(norm_algorithm::naive, norm_problem{{3, 4}, {3, 4}, {3}});
+    expect_refused(random_algorithm::naive, random_problem{{3, 4}, {3, 5}});
+    expect_refused(scan_algorithm::naive, scan_problem{{1}, {2}});
+    expect_refused(softmax_algorithm::naive, softmax_problem{{3, 4}, {3, 5}});
+    expect_refused(transpose_algorithm::naive, transpose_problem{{3, 4}, {3, 4}});
 }
 
 TEST(unknown_enumerators, have_no_name) {
-    EXPECT_EQ(to_string(static_cast<elementwise_algorithm>(99)), "unknown");
-    EXPECT_EQ(to_string(static_cast<elementwise_operation>(99)), "unknown");
-    EXPECT_EQ(to_string(static_cast<elementwise_operation>(-1)), "unknown");
-    EXPECT_EQ(to_string(static_cast<gaussian_blur_algorithm>(99)), "unknown");
-    EXPECT_EQ(to_string(static_cast<histogram_algorithm>(99)), "unknown");
-    EXPECT_EQ(to_string(static_cast<image_filter_algorithm>(99)), "unknown");
-    EXPECT_EQ(to_string(static_cast<loss_algorithm>(99)), "unknown");
-    EXPECT_EQ(to_string(static_cast<matmul_algorithm>(99)), "unknown");
+    for (const int value : {-1, 99})
+        EXPECT_EQ(to_string(static_cast<elementwise_operation>(value)), "unknown");
     EXPECT_EQ(to_string(static_cast<precision>(99)), "unknown");
-    EXPECT_EQ(to_string(static_cast<matrix_reduce_algorithm>(99)), "unknown");
-    EXPECT_EQ(to_string(static_cast<norm_algorithm>(99)), "unknown");
-    EXPECT_EQ(to_string(static_cast<random_algorithm>(99)), "unknown");
     EXPECT_EQ(to_string(static_cast<reduce_operation>(99)), "unknown");
-    EXPECT_EQ(to_string(static_cast<reduce_algorithm>(99)), "unknown");
-    EXPECT_EQ(to_string(static_cast<scan_algorithm>(99)), "unknown");
-    EXPECT_EQ(to_string(static_cast<softmax_algorithm>(99)), "unknown");
-    EXPECT_EQ(to_string(static_cast<transpose_algorithm>(99)), "unknown");
 }
 
 TEST(unknown_enumerators, have_no_number_of_inputs) {
     for (const int value : {-1, 21, 99})
-        EXPECT_EQ(invalid_argument_of([&] { (void)input_count(static_cast<elementwise_operation>(value)); }),
-                  "input_count: operation is " + std::to_string(value) +
-                      ", expected an enumerator of elementwise_operation");
+        expect_error("input_count: operation is " + std::to_string(value) +
+                         ", expected an enumerator of elementwise_operation",
+                     [&] { (void)input_count(static_cast<elementwise_operation>(value)); });
 }
 
 // Views with too large distances, or too many elements.
@@ -413,19 +412,19 @@ TEST_F(uncountable_bytes, of_images_are_of_the_dimension_at_fault) {
 }
 
 TEST_F(uncountable_bytes, of_copies_are_of_the_dimension_at_fault) {
-    EXPECT_EQ(
-        invalid_argument_of([&] {
+    expect_error(
+        "fill: destination.row_stride is 2305843009213693952, expected a stride whose bytes fit 63 bits",
+        [&] {
             fill_zero(matrix_view{m_.floats, 3, 4, far}, no_stream);
-        }),
-        "fill: destination.row_stride is 2305843009213693952, expected a stride whose bytes fit 63 bits");
-    EXPECT_EQ(invalid_argument_of([&] {
-                  fill_zero(matrix_view{m_.floats, 3, far, far}, no_stream);
-              }),
-              "fill: destination.cols is 2305843009213693952, expected an extent whose bytes fit 63 bits");
-    EXPECT_EQ(invalid_argument_of([&] {
-                  fill_zero(vector_view{m_.floats, 3, far}, no_stream);
-              }),
-              "fill: destination.stride is 2305843009213693952, expected a stride whose bytes fit 63 bits");
+        });
+    expect_error("fill: destination.cols is 2305843009213693952, expected an extent whose bytes fit 63 bits",
+                 [&] {
+                     fill_zero(matrix_view{m_.floats, 3, far, far}, no_stream);
+                 });
+    expect_error("fill: destination.stride is 2305843009213693952, expected a stride whose bytes fit 63 bits",
+                 [&] {
+                     fill_zero(vector_view{m_.floats, 3, far}, no_stream);
+                 });
 }
 
 // Images, or matrices, between those of another batch.
@@ -539,4 +538,4 @@ TEST(batches_of_none, have_no_pointers) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

@@ -1,9 +1,6 @@
-#include <heddle/version.hpp>
+#include "tests/support/headers.hpp"
 
-#include <fmt/format.h>
-#include <gtest/gtest.h>
-
-namespace heddle {
+namespace heddle::test {
 namespace {
 
 TEST(version, is_the_headers) {
@@ -12,4 +9,4 @@ TEST(version, is_the_headers) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

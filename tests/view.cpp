@@ -1,21 +1,8 @@
-#include <heddle/buffer.hpp>
-#include <heddle/error.hpp>
-#include <heddle/host.hpp>
-#include <heddle/tensor.hpp>
-#include <heddle/view.hpp>
-
-#include <fmt/format.h>
-#include <gtest/gtest.h>
+#include "tests/support/headers.hpp"
 
 #include <concepts>
-#include <cstdint>
-#include <set>
-#include <string>
-#include <type_traits>
-#include <utility>
-#include <vector>
 
-namespace heddle {
+namespace heddle::test {
 namespace {
 
 static_assert(std::is_trivially_copyable_v<vector_view<float>> && std::is_aggregate_v<vector_view<float>>);
@@ -196,10 +183,27 @@ std::string text(const matrix& m) {
     return fmt::format("{} x {}, strides {} and {}", m.rows, m.cols, m.row_stride, m.col_stride);
 }
 
-TEST(overlap, is_found_in_every_pair_of_small_matrices) {
-    std::vector<float> storage(400);
-    float* middle = storage.data() + 200;
-    std::int64_t accepted = 0, refused = 0;
+/// Pairs of matrices around the middle of some memory. Some must be accepted, and others refused.
+class overlap_of_matrices : public testing::Test {
+  protected:
+    /// A call is accepted exactly where its output is the input, or shares no element with it.
+    void decide(const matrix& input, const matrix& output) {
+        const bool was_accepted = is_accepted(input, output);
+        ASSERT_EQ(was_accepted, is_exactly(input, output) || !share_an_element(input, output))
+            << text(input) << "; " << text(output) << ", " << output.data - input.data << " elements on";
+        ++(was_accepted ? accepted_ : refused_);
+    }
+    void TearDown() override { EXPECT_TRUE(accepted_ > 0 && refused_ > 0); }
+
+  private:
+    std::vector<float> storage_ = std::vector<float>(400);
+    std::int64_t accepted_ = 0, refused_ = 0;
+
+  protected:
+    float* const middle = storage_.data() + 200;
+};
+
+TEST_F(overlap_of_matrices, is_found_in_every_pair_of_small_matrices) {
     for (const auto& [rows, cols] : {std::pair{1, 1}, {1, 3}, {3, 1}, {2, 2}, {2, 3}, {3, 2}, {3, 3}})
         for (const bool column_major : {false, true})
             for (const std::int64_t stride : {1, 2, 3, 4, 5, 8})
@@ -217,14 +221,8 @@ TEST(overlap, is_found_in_every_pair_of_small_matrices) {
                                     << text(input) << "; " << text(output);
                                 continue;
                             }
-                            const bool valid = is_exactly(input, output) || !share_an_element(input, output);
-                            const bool was_accepted = is_accepted(input, output);
-                            ASSERT_EQ(was_accepted, valid)
-                                << text(input) << "; " << text(output) << ", " << shift << " elements on";
-                            ++(was_accepted ? accepted : refused);
+                            ASSERT_NO_FATAL_FAILURE(decide(input, output));
                         }
-    EXPECT_GT(accepted, 0);
-    EXPECT_GT(refused, 0);
 }
 
 TEST(overlap, is_none_between_interleaved_vectors) {
@@ -238,10 +236,7 @@ TEST(overlap, is_none_between_interleaved_vectors) {
     EXPECT_THROW(host::add<float>(low, low, high), invalid_argument);
 }
 
-TEST(overlap, is_none_between_interleaved_planes) {
-    std::vector<float> storage(400);
-    float* middle = storage.data() + 200;
-    std::int64_t accepted = 0, refused = 0;
+TEST_F(overlap_of_matrices, is_none_between_interleaved_planes) {
     for (const auto& [rows, cols] : {std::pair{1, 3}, {3, 1}, {2, 2}, {2, 3}, {3, 2}})
         for (const std::int64_t step : {2, 3, 4})
             for (const bool column_major : {false, true})
@@ -254,14 +249,8 @@ TEST(overlap, is_none_between_interleaved_planes) {
                             };
                             const matrix input = make(middle, padding);
                             const matrix output = make(middle + shift, other_padding);
-                            const bool valid = is_exactly(input, output) || !share_an_element(input, output);
-                            const bool was_accepted = is_accepted(input, output);
-                            ASSERT_EQ(was_accepted, valid)
-                                << text(input) << "; " << text(output) << ", " << shift << " elements on";
-                            ++(was_accepted ? accepted : refused);
+                            ASSERT_NO_FATAL_FAILURE(decide(input, output));
                         }
-    EXPECT_GT(accepted, 0);
-    EXPECT_GT(refused, 0);
 }
 
 TEST(overlap, of_planes_is_no_obstacle_to_adding_them) {
@@ -277,10 +266,7 @@ TEST(overlap, of_planes_is_no_obstacle_to_adding_them) {
     }
 }
 
-TEST(overlap, of_a_row_a_column_or_an_element_for_all_is_found) {
-    std::vector<float> storage(400);
-    float* middle = storage.data() + 200;
-    std::int64_t accepted = 0, refused = 0;
+TEST_F(overlap_of_matrices, of_a_row_a_column_or_an_element_for_all_is_found) {
     for (const auto& [rows, cols] : {std::pair{1, 3}, {3, 1}, {2, 2}, {2, 3}, {3, 2}, {4, 4}})
         for (const auto& [down, across] : {std::pair{0, 1}, {0, 3}, {1, 0}, {5, 0}, {0, 0}})
             for (const auto& [row_stride, col_stride] :
@@ -289,14 +275,8 @@ TEST(overlap, of_a_row_a_column_or_an_element_for_all_is_found) {
                     const matrix input{middle, rows, cols, down, across};
                     const matrix output{middle + shift, rows, cols, row_stride, col_stride};
                     if (!is_unique(output)) continue;
-                    const bool valid = is_exactly(input, output) || !share_an_element(input, output);
-                    const bool was_accepted = is_accepted(input, output);
-                    ASSERT_EQ(was_accepted, valid)
-                        << text(input) << "; " << text(output) << ", " << shift << " elements on";
-                    ++(was_accepted ? accepted : refused);
+                    ASSERT_NO_FATAL_FAILURE(decide(input, output));
                 }
-    EXPECT_GT(accepted, 0);
-    EXPECT_GT(refused, 0);
 }
 
 TEST(overlap, is_none_between_a_column_and_others_of_its_matrix) {
@@ -317,4 +297,4 @@ TEST(overlap, is_none_between_an_empty_view_and_any_other) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

@@ -4,27 +4,17 @@
 usage: weight.py SOURCES
 """
 
-import importlib.machinery
-import importlib.util
 import pathlib
 import subprocess
 import sys
 import tempfile
 import unittest
 
+import shared
+
 sources = pathlib.Path(sys.argv.pop()) if len(sys.argv) == 2 else pathlib.Path(__file__).resolve().parent.parent
-
-
-def load():
-    loader = importlib.machinery.SourceFileLoader("weight", str(sources / "scripts/weight"))
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("weight", loader))
-    sys.modules["weight"] = module
-    loader.exec_module(module)
-    return module
-
-
 sys.dont_write_bytecode = True
-weight = load()
+weight = shared.script(sources / "scripts/weight")
 
 
 class Budgets(unittest.TestCase):

@@ -1,20 +1,6 @@
-#include "tests/support/gpu.hpp"
-#include <heddle/copy.hpp>
-#include <heddle/error.hpp>
-#include <heddle/stream.hpp>
-#include <heddle/workspace.hpp>
+#include "tests/support/headers.hpp"
 
-#include <cuda_runtime_api.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cstddef>
-#include <span>
-#include <type_traits>
-#include <utility>
-#include <vector>
-
-namespace heddle {
+namespace heddle::test {
 namespace {
 
 static_assert(!std::is_copy_constructible_v<workspace>);
@@ -33,7 +19,7 @@ TEST(workspace, negative_size_is_refused) {
     EXPECT_THROW(workspace(-1, cuda::stream_ref{cudaStream_t{}}), invalid_argument);
 }
 
-class workspace_test : public test::gpu_test {};
+class workspace_test : public gpu_test {};
 
 TEST_F(workspace_test, is_zero_even_where_the_memory_was_used_before) {
     constexpr std::int64_t bytes = 1000003;
@@ -63,4 +49,4 @@ TEST_F(workspace_test, moves) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

@@ -2,16 +2,7 @@
 
 #include "benchmarks/support/networks.hpp"
 #include "benchmarks/support/receptive_field.hpp"
-
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <numeric>
-#include <string>
-#include <variant>
-#include <vector>
+#include "tests/support/headers.hpp"
 
 namespace heddle::bench {
 namespace {

@@ -1,10 +1,6 @@
 #include "benchmarks/limits.hpp"
 
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <limits>
-#include <stdexcept>
+#include "tests/support/headers.hpp"
 
 namespace heddle::bench {
 namespace {

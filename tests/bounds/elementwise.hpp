@@ -95,57 +95,43 @@ inline expectation expect(elementwise_operation operation, const operation_accur
     const long double density = std::exp(-0.5L * x * x) / std::sqrt(2 * M_PIl);
     const long double cdf = 0.5L * std::erfc(-x * std::sqrt(0.5L));
 
-    switch (operation) {
-        case elementwise_operation::clamp:
-            return exactly(x < low ? low : x > high ? high : x);
-        case elementwise_operation::abs:
-            return exactly(std::abs(x));
-        case elementwise_operation::exp:
-            return relative(std::exp(x), 3 * unit);
-        case elementwise_operation::tanh:
-            return relative(std::tanh(x), a.tanh());
-        case elementwise_operation::relu:
-            return exactly(x < 0 ? 0 : x);
-        case elementwise_operation::gelu:
-            return times(x, relative(weighted(x, cdf), a.normal_cdf(x) + unit));
-        case elementwise_operation::gelu_tanh:
-            return times(x,
-                         relative(weighted(x, logistic(argument)), a.logistic(argument) + gelu_off + unit));
-        case elementwise_operation::silu:
-            return times(x, relative(weighted(x, logistic(x)), a.logistic(x) + unit));
-        case elementwise_operation::sigmoid_derivative:
-            return relative(logistic_slope(x), a.logistic_slope(x));
-        case elementwise_operation::tanh_derivative:
-            return relative(4 * logistic_slope(2 * x), a.logistic_slope(2 * x));
-        case elementwise_operation::relu_derivative:
-            return exactly(std::isnan(x) ? x : x > 0 ? 1 : 0);
-        case elementwise_operation::gelu_derivative: {
-            const long double second = weighted(x, density);
-            const long double value = cdf + second;
-            const long double error = cdf * a.normal_cdf(x) +
-                                      std::abs(second) * (a.normal_density(x) + unit) +
-                                      std::abs(value) * unit;
-            return times(x, {value, std::isfinite(x) ? error : 0});
-        }
-        case elementwise_operation::gelu_tanh_derivative: {
-            const long double second = weighted(x * slope, logistic_slope(argument));
-            const long double value = logistic(argument) + second;
-            const long double error =
-                logistic(argument) * (a.shared_logistic(argument) + gelu_off) +
-                std::abs(second) * (9 * unit + off(std::abs(argument)) + a.shared_slope(argument)) +
-                std::abs(value) * unit;
-            return times(x * slope, {value, std::isfinite(argument) ? error : 0});
-        }
-        case elementwise_operation::silu_derivative: {
-            const long double second = weighted(x, logistic_slope(x));
-            const long double value = logistic(x) + second;
-            const long double error = logistic(x) * a.shared_logistic(x) +
-                                      std::abs(second) * (a.shared_slope(x) + unit) + std::abs(value) * unit;
-            return times(x, {value, std::isfinite(x) ? error : 0});
-        }
-        default:
-            return exactly(std::numeric_limits<long double>::quiet_NaN());
+    using op = elementwise_operation;
+    if (operation == op::clamp) return exactly(x < low ? low : x > high ? high : x);
+    if (operation == op::abs) return exactly(std::abs(x));
+    if (operation == op::exp) return relative(std::exp(x), 3 * unit);
+    if (operation == op::tanh) return relative(std::tanh(x), a.tanh());
+    if (operation == op::relu) return exactly(x < 0 ? 0 : x);
+    if (operation == op::gelu) return times(x, relative(weighted(x, cdf), a.normal_cdf(x) + unit));
+    if (operation == op::gelu_tanh)
+        return times(x, relative(weighted(x, logistic(argument)), a.logistic(argument) + gelu_off + unit));
+    if (operation == op::silu) return times(x, relative(weighted(x, logistic(x)), a.logistic(x) + unit));
+    if (operation == op::sigmoid_derivative) return relative(logistic_slope(x), a.logistic_slope(x));
+    if (operation == op::tanh_derivative) return relative(4 * logistic_slope(2 * x), a.logistic_slope(2 * x));
+    if (operation == op::relu_derivative) return exactly(std::isnan(x) ? x : x > 0 ? 1 : 0);
+    if (operation == op::gelu_derivative) {
+        const long double second = weighted(x, density);
+        const long double value = cdf + second;
+        const long double error =
+            cdf * a.normal_cdf(x) + std::abs(second) * (a.normal_density(x) + unit) + std::abs(value) * unit;
+        return times(x, {value, std::isfinite(x) ? error : 0});
     }
+    if (operation == op::gelu_tanh_derivative) {
+        const long double second = weighted(x * slope, logistic_slope(argument));
+        const long double value = logistic(argument) + second;
+        const long double error =
+            logistic(argument) * (a.shared_logistic(argument) + gelu_off) +
+            std::abs(second) * (9 * unit + off(std::abs(argument)) + a.shared_slope(argument)) +
+            std::abs(value) * unit;
+        return times(x * slope, {value, std::isfinite(argument) ? error : 0});
+    }
+    if (operation == op::silu_derivative) {
+        const long double second = weighted(x, logistic_slope(x));
+        const long double value = logistic(x) + second;
+        const long double error = logistic(x) * a.shared_logistic(x) +
+                                  std::abs(second) * (a.shared_slope(x) + unit) + std::abs(value) * unit;
+        return times(x, {value, std::isfinite(x) ? error : 0});
+    }
+    return exactly(std::numeric_limits<long double>::quiet_NaN());
 }
 
 template <class T>

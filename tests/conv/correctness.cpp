@@ -1,22 +1,12 @@
 #include "tests/conv/device.hpp"
-#include "tests/support/guarded_workspace.hpp"
-#include <heddle/graph.hpp>
+#include "tests/support/headers.hpp"
 
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <span>
-#include <string>
-#include <type_traits>
-
-namespace heddle {
+namespace heddle::test {
 namespace {
 
-using test::conv_shape;
-
 template <class Types>
-using conv_correctness = test::conv_device<Types>;
-TYPED_TEST_SUITE(conv_correctness, test::every_conv_type, test::conv_type_names);
+using conv_correctness = conv_device<Types>;
+TYPED_TEST_SUITE(conv_correctness, every_conv_type, conv_type_names);
 
 /// Single channels and packets; rows of windows with and without room after them, in several blocks; with and without
 /// sums. Data that another call has left in the workspace do not change the result.
@@ -24,13 +14,13 @@ TYPED_TEST(conv_correctness, takes_a_workspace) {
     using Out = TypeParam::Out;
     using In = TypeParam::In;
     constexpr std::size_t tickets = 4096;
-    for (const conv_shape& s : {conv_shape{2, 9, 8, 12, 20, 3, 3, {.padding = test::around(1), .groups = 2}},
-                                {2, 23, 21, 5, 33, 3, 3, {.padding = test::around(1)}},
-                                {2, 23, 21, 16, 40, 3, 3, {.stride = {1, 2}, .padding = test::around(1)}},
+    for (const conv_shape& s : {conv_shape{2, 9, 8, 12, 20, 3, 3, {.padding = around(1), .groups = 2}},
+                                {2, 23, 21, 5, 33, 3, 3, {.padding = around(1)}},
+                                {2, 23, 21, 16, 40, 3, 3, {.stride = {1, 2}, .padding = around(1)}},
                                 {1, 31, 30, 64, 72, 3, 3, {.dilation = {2, 1}, .groups = 2}}})
-        for (const test::conv_terms& terms : {test::conv_terms{}, test::all_terms}) {
+        for (const conv_terms& terms : {conv_terms{}, all_terms}) {
             SCOPED_TRACE(text(s));
-            test::conv_operands<Out, In> p(s);
+            conv_operands<Out, In> p(s);
             conv_options options{.geometry = s.geometry, .algorithm = conv_algorithm::im2col};
             const auto call = [&] {
                 p.prepare_output(0);
@@ -40,7 +30,7 @@ TYPED_TEST(conv_correctness, takes_a_workspace) {
             const std::int64_t bytes = conv_workspace_bytes(p.problem(options, terms),
                                                             traits_of(current_device()), options.algorithm);
             ASSERT_GT(bytes, 0);
-            test::guarded_workspace memory(bytes), too_small(bytes - 16);
+            guarded_workspace memory(bytes), too_small(bytes - 16);
             options.workspace = memory;
             const std::span<std::byte> left = options.workspace.subspan(tickets);
             check(cudaMemset(left.data(), 0xff, left.size()));  // a NaN, in all types
@@ -59,13 +49,13 @@ TYPED_TEST(conv_correctness, takes_a_workspace) {
         }
 }
 
-using conv_im2col = test::conv_device<test::conv_types<half, half>>;
+using conv_im2col = conv_device<conv_types<half, half>>;
 
 /// The images are laid out in parts that fit the scratch memory, the last of fewer images; with and without sums.
 TEST_F(conv_im2col, lays_out_many_images_in_parts) {
-    const conv_shape s{4000, 16, 16, 32, 2, 3, 3, {.padding = test::around(1), .groups = 2}};
+    const conv_shape s{4000, 16, 16, 32, 2, 3, 3, {.padding = around(1), .groups = 2}};
     operands p(s);
-    for (const test::conv_terms& terms : {test::conv_terms{}, test::all_terms}) {
+    for (const conv_terms& terms : {conv_terms{}, all_terms}) {
         const conv_options options{.geometry = s.geometry, .algorithm = conv_algorithm::im2col};
         const std::int64_t bytes =
             conv_workspace_bytes(p.problem(options, terms), traits_of(current_device()), options.algorithm);
@@ -83,30 +73,28 @@ TEST_F(conv_im2col, lays_out_many_images_in_parts) {
 TYPED_TEST(conv_correctness, gives_the_same_bits_in_a_graph) {
     using Out = TypeParam::Out;
     using In = TypeParam::In;
-    test::conv_operands<Out, In> p({2, 20, 19, 24, 40, 3, 3, {.padding = test::around(1)}});
-    const test::conv_reference expected = p.expected({.geometry = p.s.geometry});
-    for (const precision each : test::precisions<In>())
-        test::for_every_conv_plan(
-            {.geometry = p.s.geometry, .precision = each}, [&](const conv_options& options) {
-                if (!why_not(options.algorithm, p.problem(options), traits_of(current_device()),
-                             options.kernel)
-                         .empty())
-                    return;
-                const auto call = [&] {
-                    conv<Out, In>(p.input.tensor(), p.filters.filters(), p.output.tensor(), *this->stream,
-                                  options);
-                };
-                call();
-                const auto first = p.output.download();
-                ASSERT_NO_FATAL_FAILURE(p.expect_close(expected, options));
-                p.prepare_output(0);
-                const graph captured = graph::capture(*this->stream, call);
-                for (int i = 0; i < 3; ++i) captured.launch(*this->stream);
-                this->stream->synchronize();
-                const auto again = p.output.download();
-                ASSERT_EQ(std::memcmp(first.data(), again.data(), first.size() * sizeof(Out)), 0);
-            });
+    conv_operands<Out, In> p({2, 20, 19, 24, 40, 3, 3, {.padding = around(1)}});
+    const conv_reference expected = p.expected({.geometry = p.s.geometry});
+    for (const precision each : precisions<In>())
+        for_every_conv_plan({.geometry = p.s.geometry, .precision = each}, [&](const conv_options& options) {
+            if (!why_not(options.algorithm, p.problem(options), traits_of(current_device()), options.kernel)
+                     .empty())
+                return;
+            const auto call = [&] {
+                conv<Out, In>(p.input.tensor(), p.filters.filters(), p.output.tensor(), *this->stream,
+                              options);
+            };
+            call();
+            const auto first = p.output.download();
+            ASSERT_NO_FATAL_FAILURE(p.expect_close(expected, options));
+            p.prepare_output(0);
+            const graph captured = graph::capture(*this->stream, call);
+            for (int i = 0; i < 3; ++i) captured.launch(*this->stream);
+            this->stream->synchronize();
+            const auto again = p.output.download();
+            ASSERT_EQ(std::memcmp(first.data(), again.data(), first.size() * sizeof(Out)), 0);
+        });
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

@@ -1,19 +1,11 @@
 #include "tests/conv/device.hpp"
+#include "tests/support/headers.hpp"
 
 #include <heddle_baselines.hpp>
 
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <tuple>
-#include <type_traits>
 #include <unordered_map>
-#include <vector>
 
 #if HEDDLE_HAS_CUDNN && HEDDLE_HAS_CUDNN_FRONTEND
-#include <heddle/buffer.hpp>
 
 #define CUDNN_FRONTEND_SKIP_JSON_LIB
 #include <cudnn_frontend.h>
@@ -123,14 +115,9 @@ const layer layers[] = {
     {"one_image", {1, 112, 112, 128, 128, 3, 3, {.padding = around(1)}}},
 };
 
-class conv_beside_cudnn : public gpu_test,
+class conv_beside_cudnn : public stream_fixture,
                           public testing::WithParamInterface<std::tuple<layer, element_type>> {
   protected:
-    void SetUp() override {
-        gpu_test::SetUp();
-        if (is_set_up()) stream_.emplace();
-    }
-
     static const conv_shape& shape() { return std::get<layer>(GetParam()).shape; }
 
     /// function.operator()<T>() for the type of the case.
@@ -151,8 +138,8 @@ class conv_beside_cudnn : public gpu_test,
     std::vector<T> by_cudnn(conv_operands<T, T>& p) {
         const conv_shape& s = p.s;
         guarded_tensor<T> output(s.count, s.output_height(), s.output_width(), s.outputs);
-        const std::string failure = cudnn(*stream_).convolve(s, p.input.tensor().data,
-                                                             p.filters.filters().data, output.tensor().data);
+        const std::string failure =
+            cudnn(*stream).convolve(s, p.input.tensor().data, p.filters.filters().data, output.tensor().data);
         const auto skip = [&] { GTEST_SKIP() << "cuDNN: " << failure; };
         if (failure.empty()) return output.download();
         skip();
@@ -167,8 +154,8 @@ class conv_beside_cudnn : public gpu_test,
             if (!why_not(with.algorithm, p.problem(with), traits_of(current_device()), with.kernel).empty())
                 return;
             p.prepare_output(0);
-            conv<T>(p.input.tensor(), p.filters.filters(), p.output.tensor(), *stream_, with);
-            synchronize(*stream_, std::string(to_string(with.algorithm)) + " " + text(p.s));
+            conv<T>(p.input.tensor(), p.filters.filters(), p.output.tensor(), *stream, with);
+            synchronize(*stream, std::string(to_string(with.algorithm)) + " " + text(p.s));
             const std::vector<T> ours = p.output.download();
             for (std::size_t i = 0; i < ours.size(); ++i) {
                 const double expected = to_double(theirs[i]);
@@ -179,8 +166,6 @@ class conv_beside_cudnn : public gpu_test,
         });
         p.expect_intact();
     }
-
-    std::optional<stream> stream_;
 };
 
 INSTANTIATE_TEST_SUITE_P(of, conv_beside_cudnn,

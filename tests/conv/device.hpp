@@ -25,31 +25,16 @@ std::vector<precision> precisions() {
     return {precision::fp32};
 }
 
-/// Calls check(options) for each rung, for `automatic` and for each kernel, until one fails.
 template <class Check>
-void for_every_conv_plan(conv_options options, Check check) {
-    std::vector<conv_algorithm> rungs(conv_algorithms().begin(), conv_algorithms().end());
-    rungs.push_back(conv_algorithm::automatic);
-    for (const conv_algorithm rung : rungs)
-        for (const std::string_view kernel : kernels_to_ask(rung, conv_kernels(rung))) {
-            options.algorithm = rung;
-            options.kernel = kernel;
-            SCOPED_TRACE(text_of(rung, kernel));
-            ASSERT_NO_FATAL_FAILURE(check(options));
-        }
+void for_every_conv_plan(const conv_options& options, Check check) {
+    for_every_plan(
+        conv_algorithms(), [](auto rung) { return conv_kernels(rung); }, options, check);
 }
 
 template <class Types>
-class conv_device : public gpu_test {
+class conv_device : public stream_fixture {
   protected:
     using operands = conv_operands<typename Types::Out, typename Types::In>;
-
-    void SetUp() override {
-        gpu_test::SetUp();
-        if (is_set_up()) stream.emplace();
-    }
-
-    std::optional<heddle::stream> stream;
 };
 
 }  // namespace heddle::test

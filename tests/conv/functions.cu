@@ -14,12 +14,8 @@
 #include <type_traits>
 #include <vector>
 
-namespace heddle {
+namespace heddle::test {
 namespace {
-
-using test::conv_shape;
-using test::conv_terms;
-using test::guarded;
 
 /// A leaky ReLU, weighted with the table's value for the element. It counts its calls.
 struct weighted_leaky_relu {
@@ -50,15 +46,15 @@ constexpr asked every_function_plan[] = {{conv_algorithm::automatic},
                                          {conv_algorithm::persistent, "persistent 128x64"}};
 
 template <class Types>
-class conv_function : public test::conv_device<Types> {
+class conv_function : public conv_device<Types> {
   protected:
     using Out = Types::Out;
     using In = Types::In;
-    using operands = test::conv_operands<Out, In>;
+    using operands = conv_operands<Out, In>;
 
     void SetUp() override {
-        test::conv_device<Types>::SetUp();
-        if (this->is_set_up()) has_90a_ = test::has_warpgroups() && test::is_compiled_for_90a();
+        conv_device<Types>::SetUp();
+        if (this->is_set_up()) has_90a_ = has_warpgroups() && is_compiled_for_90a();
     }
 
     bool can_run(operands& p, const conv_options& with, const conv_terms& terms) const {
@@ -75,8 +71,8 @@ class conv_function : public test::conv_device<Types> {
         const conv_shape& s = p.s;
         SCOPED_TRACE(text(s));
         options.geometry = s.geometry;
-        const test::conv_reference expected = p.expected(options);
-        const std::vector<float> weight_elements = test::random_elements<float>(s.outputs_all());
+        const conv_reference expected = p.expected(options);
+        const std::vector<float> weight_elements = random_elements<float>(s.outputs_all());
         guarded<float> weights(s.outputs_all()), calls(s.outputs_all());
         weights.upload(weight_elements);
         const weighted_leaky_relu function{
@@ -87,7 +83,7 @@ class conv_function : public test::conv_device<Types> {
             conv_options with = options;
             with.algorithm = plan.algorithm;
             with.kernel = plan.kernel;
-            SCOPED_TRACE(test::text_of(plan.algorithm, plan.kernel));
+            SCOPED_TRACE(text_of(plan.algorithm, plan.kernel));
             calls.upload(std::vector<float>(weight_elements.size()));
             if (residual_is_output)
                 p.output.upload(p.residuals);
@@ -103,38 +99,37 @@ class conv_function : public test::conv_device<Types> {
                 continue;
             }
             call();
-            test::synchronize(*this->stream, text(s));
+            synchronize(*this->stream, text(s));
             // The slope of the function is at most 1, and it adds two roundings.
             with.precision = precision::fp32;
             ASSERT_NO_FATAL_FAILURE(
                 p.expect_close(expected, with, terms, [&](const bounds::approximate& x, std::size_t i) {
                     const double sloped = x.value < 0 ? double{function.slope} * x.value : x.value,
                                  value = sloped * double{weight_elements[i]};
-                    return bounds::approximate(value,
-                                               x.bound + 2 * test::unit_roundoff<float>() * std::abs(value));
+                    return bounds::approximate(value, x.bound + 2 * unit_roundoff<float>() * std::abs(value));
                 }));
             p.expect_intact();
             for (const float count : calls.download()) ASSERT_EQ(count, 1);
         }
     }
-    void check_function(const conv_shape& s, const conv_options& options = {},
-                        const test::conv_gaps& gaps = {}, const conv_terms& terms = {}) {
+    void check_function(const conv_shape& s, const conv_options& options = {}, const conv_gaps& gaps = {},
+                        const conv_terms& terms = {}) {
         operands p(s, gaps);
         check_function(p, options, terms);
     }
 
     bool has_90a_ = false;
 };
-TYPED_TEST_SUITE(conv_function, test::every_conv_type, test::conv_type_names);
+TYPED_TEST_SUITE(conv_function, every_conv_type, conv_type_names);
 
 TYPED_TEST(conv_function, has_every_place) {
-    for (const conv_shape& s : test::conv_shapes()) ASSERT_NO_FATAL_FAILURE(this->check_function(s));
+    for (const conv_shape& s : conv_shapes()) ASSERT_NO_FATAL_FAILURE(this->check_function(s));
 }
 
 TYPED_TEST(conv_function, is_applied_to_sums_with_all_terms) {
     for (const conv_shape& s : {conv_shape{3, 9, 8, 24, 136, 3, 3, {.padding = {0, 1, 2, 1}}},
-                                {2, 7, 5, 3, 21, 3, 3, {.padding = test::around(1), .groups = 3}},
-                                {1, 7, 6, 128, 128, 3, 3, {.padding = test::around(1), .groups = 2}}})
+                                {2, 7, 5, 3, 21, 3, 3, {.padding = around(1), .groups = 3}},
+                                {1, 7, 6, 128, 128, 3, 3, {.padding = around(1), .groups = 2}}})
         for (const bool has_residual : {false, true})
             for (const bool before : {false, true})
                 for (const float beta : {0.0f, 0.5f})
@@ -146,63 +141,59 @@ TYPED_TEST(conv_function, is_applied_to_sums_with_all_terms) {
 TYPED_TEST(conv_function, takes_operands_of_any_alignment_or_says_so) {
     const conv_shape s{3, 9, 8, 24, 136, 3, 3, {.padding = {0, 1, 2, 1}}};
     constexpr std::int64_t packet = 16 / sizeof(typename TypeParam::In);
-    const test::tensor_gaps whole{packet, 2 * packet, packet, 3 * packet};
-    for (const test::tensor_gaps& in : {whole, test::tensor_gaps{.offset = 1}, {.pixel = 1}})
-        for (const test::tensor_gaps& out :
-             {test::tensor_gaps{}, {.offset = 1}, {.pixel = 1}, {.row = 1}, {.pixel = 8, .offset = 3}})
+    const tensor_gaps whole{packet, 2 * packet, packet, 3 * packet};
+    for (const tensor_gaps& in : {whole, tensor_gaps{.offset = 1}, {.pixel = 1}})
+        for (const tensor_gaps& out :
+             {tensor_gaps{}, {.offset = 1}, {.pixel = 1}, {.row = 1}, {.pixel = 8, .offset = 3}})
             ASSERT_NO_FATAL_FAILURE(this->check_function(
                 s, {.beta = 1},
                 {.input = in, .filters = {.pixel = packet, .image = packet}, .output = out, .residual = out},
-                test::all_terms));
+                all_terms));
 }
 
 TYPED_TEST(conv_function, takes_drawn_problems) {
-    test::drawing draw;
+    drawing draw;
     for (int i = 0; i < 30; ++i) {
         SCOPED_TRACE("draw " + std::to_string(i));
-        const conv_shape s = test::draw_conv_shape(draw);
+        const conv_shape s = draw_conv_shape(draw);
         const conv_terms terms{matmul_activation::none, draw(0, 1) == 0, draw(0, 1) == 0, draw(0, 1) == 0,
                                draw(0, 1) == 0};
         ASSERT_NO_FATAL_FAILURE(this->check_function(
             s, {.alpha = 0.5f, .beta = draw(0, 1) == 0 ? 0 : 0.75f},
-            {test::draw_gaps(draw), test::draw_gaps(draw), test::draw_gaps(draw), test::draw_gaps(draw)},
-            terms));
+            {draw_gaps(draw), draw_gaps(draw), draw_gaps(draw), draw_gaps(draw)}, terms));
     }
 }
 
 TYPED_TEST(conv_function, of_float_is_of_operands_that_are_not_rounded) {
     if constexpr (std::is_same_v<typename TypeParam::In, float>)
-        for (const conv_shape& s : test::conv_shapes())
+        for (const conv_shape& s : conv_shapes())
             ASSERT_NO_FATAL_FAILURE(this->check_function(s, {.precision = precision::tf32}));
 }
 
 TYPED_TEST(conv_function, takes_the_output_as_residual) {
-    for (const conv_shape& s : {conv_shape{2, 9, 8, 64, 128, 3, 3, {.padding = test::around(1)}},
-                                {1, 7, 9, 5, 13, 3, 3, {.padding = test::around(1)}}}) {
-        test::conv_operands<typename TypeParam::Out, typename TypeParam::In> p(s);
-        ASSERT_NO_FATAL_FAILURE(this->check_function(p, {}, test::all_terms, true));
+    for (const conv_shape& s : {conv_shape{2, 9, 8, 64, 128, 3, 3, {.padding = around(1)}},
+                                {1, 7, 9, 5, 13, 3, 3, {.padding = around(1)}}}) {
+        conv_operands<typename TypeParam::Out, typename TypeParam::In> p(s);
+        ASSERT_NO_FATAL_FAILURE(this->check_function(p, {}, all_terms, true));
     }
 }
 
 TYPED_TEST(conv_function, is_applied_where_nothing_is_multiplied) {
-    ASSERT_NO_FATAL_FAILURE(this->check_function({2, 9, 8, 64, 72, 3, 3, {.padding = test::around(1)}},
-                                                 {.alpha = 0, .beta = 0.5f}, {}, test::all_terms));
-    ASSERT_NO_FATAL_FAILURE(this->check_function({1, 4, 5, 0, 9, 1, 1}, {}, {}, test::all_terms));
+    ASSERT_NO_FATAL_FAILURE(this->check_function({2, 9, 8, 64, 72, 3, 3, {.padding = around(1)}},
+                                                 {.alpha = 0, .beta = 0.5f}, {}, all_terms));
+    ASSERT_NO_FATAL_FAILURE(this->check_function({1, 4, 5, 0, 9, 1, 1}, {}, {}, all_terms));
 }
 
-using conv_function_refusals = test::gpu_test;
+using conv_function_refusals = gpu_test;
 
 TEST_F(conv_function_refusals, name_the_rungs_that_take_one) {
     const stream s;
-    test::conv_operands<half, half> p({1, 6, 5, 16, 16, 3, 3});
+    conv_operands<half, half> p({1, 6, 5, 16, 16, 3, 3});
     const auto reason_of = [&](const conv_options& options) {
-        try {
+        return error_of<unsupported>([&] {
             conv<half>(p.input.tensor(), p.filters.filters(), p.output.tensor(), {}, weighted_leaky_relu{}, s,
                        options);
-        } catch (const unsupported& error) {
-            return std::string(error.what());
-        }
-        return std::string();
+        });
     };
     p.prepare_output(0);
     const std::string those =
@@ -228,7 +219,7 @@ class conv_function_arguments : public testing::Test {
     }
     std::string message(const tensor_view<float>& to, const conv_epilogue<float>& epilogue = {},
                         const conv_options& options = {}) {
-        return test::invalid_argument_of([&] { call(to, epilogue, options); });
+        return invalid_argument_of([&] { call(to, epilogue, options); });
     }
 
     std::vector<float> memory_ = std::vector<float>(4000);
@@ -262,4 +253,4 @@ TEST_F(conv_function_arguments, may_be_empty) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

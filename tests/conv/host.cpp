@@ -1,14 +1,12 @@
 #include "tests/conv/operands.hpp"
-#include <heddle/host.hpp>
+#include "tests/support/headers.hpp"
 
-#include <vector>
-
-namespace heddle {
+namespace heddle::test {
 namespace {
 
 template <class Types>
 class host_conv : public testing::Test {};
-TYPED_TEST_SUITE(host_conv, test::every_conv_type, test::conv_type_names);
+TYPED_TEST_SUITE(host_conv, every_conv_type, conv_type_names);
 
 TYPED_TEST(host_conv, does_nothing_where_there_is_nothing) {
     using Out = TypeParam::Out;
@@ -22,4 +20,4 @@ TYPED_TEST(host_conv, does_nothing_where_there_is_nothing) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

@@ -1,36 +1,20 @@
 #include "tests/conv/device.hpp"
 #include "tests/conv/sparse_tensor.hpp"
+#include "tests/support/headers.hpp"
 #include "tests/support/periodic.hpp"
-#include <heddle/buffer.hpp>
-#include <heddle/copy.hpp>
-#include <heddle/memory_pool.hpp>
-#include <heddle/reduce.hpp>
 
-#include <cuda_runtime_api.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <set>
-#include <string>
-#include <type_traits>
-#include <vector>
-
 // Offsets of more than 2^31 elements, by large strides and by large images.
-namespace heddle {
+namespace heddle::test {
 namespace {
-
-using test::conv_shape;
 
 constexpr std::int64_t two_to_31 = std::int64_t{1} << 31;
 
 template <class Types>
-class conv_large_strides : public test::conv_device<Types> {
+class conv_large_strides : public conv_device<Types> {
   protected:
     using Out = Types::Out;
     using In = Types::In;
@@ -46,9 +30,9 @@ class conv_large_strides : public test::conv_device<Types> {
             if (is_far && are_pixels) t.col_stride = far;
             t.row_stride = width * t.col_stride + (is_far && are_rows ? far : 0);
             t.image_stride = height * t.row_stride + (is_far && are_images ? far : 0);
-            return test::sparse_tensor<T>(t);
+            return sparse_tensor<T>(t);
         };
-        test::conv_operands<Out, In> p(s);  // the source of the values
+        conv_operands<Out, In> p(s);  // the source of the values
         auto input = apart(In{}, s.count, s.height, s.width, s.channels);
         auto filters =
             apart(In{}, s.outputs, s.filter_height, s.filter_width, s.group_channels(), are_filters);
@@ -56,15 +40,15 @@ class conv_large_strides : public test::conv_device<Types> {
         input.upload(p.xs);
         filters.upload(p.ws);
         const conv_options plain{.geometry = s.geometry};
-        const test::conv_reference expected = p.expected(plain);
-        test::for_every_conv_plan(plain, [&](const conv_options& options) {
+        const conv_reference expected = p.expected(plain);
+        for_every_conv_plan(plain, [&](const conv_options& options) {
             const conv_problem problem =
                 conv_problem_of<Out, In>(input.tensor(), filters.filters(), output.tensor(), options);
             if (!why_not(options.algorithm, problem, traits_of(current_device()), options.kernel).empty())
                 return;
             output.clear();
             conv<Out, In>(input.tensor(), filters.filters(), output.tensor(), *this->stream, options);
-            test::synchronize(*this->stream, "large strides");
+            synchronize(*this->stream, "large strides");
             p.output.upload(output.download());
             ASSERT_NO_FATAL_FAILURE(p.expect_close(expected, options));
             EXPECT_TRUE(output.canaries_alive());
@@ -74,7 +58,7 @@ class conv_large_strides : public test::conv_device<Types> {
 
     std::set<conv_algorithm> have_run;
 };
-TYPED_TEST_SUITE(conv_large_strides, test::every_conv_type, test::conv_type_names);
+TYPED_TEST_SUITE(conv_large_strides, every_conv_type, conv_type_names);
 
 /// Each rung has shapes that it takes.
 TYPED_TEST(conv_large_strides, of_images_rows_and_pixels_are_taken) {
@@ -99,7 +83,7 @@ TYPED_TEST(conv_large_strides, of_images_rows_and_pixels_are_taken) {
 template <class T>
 class outputs_of_periodic {
   public:
-    outputs_of_periodic(const conv_shape& s, const test::periodic<T>& input, const std::vector<T>& filters)
+    outputs_of_periodic(const conv_shape& s, const periodic<T>& input, const std::vector<T>& filters)
         : s_(s), input_(input), filters_(filters) {}
 
     struct output {
@@ -120,9 +104,8 @@ class outputs_of_periodic {
                 const std::int64_t from = ((n * s_.height + y) * s_.width + x) * s_.channels + group * depth,
                                    filter = ((k * s_.filter_height + r) * s_.filter_width + c) * depth;
                 for (std::int64_t channel = 0; channel < depth; ++channel) {
-                    const double product =
-                        test::to_double(input_[from + channel]) *
-                        test::to_double(filters_[static_cast<std::size_t>(filter + channel)]);
+                    const double product = to_double(input_[from + channel]) *
+                                           to_double(filters_[static_cast<std::size_t>(filter + channel)]);
                     sum.value += product;
                     sum.magnitude += std::abs(product);
                 }
@@ -132,18 +115,18 @@ class outputs_of_periodic {
 
   private:
     const conv_shape& s_;
-    const test::periodic<T>& input_;
+    const periodic<T>& input_;
     const std::vector<T>& filters_;
 };
 
 TEST(outputs_of_periodic, are_those_of_the_reference) {
-    for (const conv_shape& s : test::conv_shapes()) {
+    for (const conv_shape& s : conv_shapes()) {
         SCOPED_TRACE(text(s));
-        const test::periodic<float> input(test::random_elements<float>(test::periodic<float>::period));
+        const periodic<float> input(random_elements<float>(periodic<float>::period));
         std::vector<float> xs;
         for (std::int64_t i = 0; i < s.inputs_all(); ++i) xs.push_back(input[i]);
-        const auto ws = test::random_elements<float>(s.filters_all());
-        const test::conv_reference all(s, xs, ws, std::vector<float>(), 1, 0);
+        const auto ws = random_elements<float>(s.filters_all());
+        const conv_reference all(s, xs, ws, std::vector<float>(), 1, 0);
         const outputs_of_periodic<float> output_of(s, input, ws);
         for (std::size_t i = 0; i < all.value.size(); ++i) {
             const auto at = static_cast<std::int64_t>(i);
@@ -168,13 +151,8 @@ class turn {
 };
 
 template <class T>
-class conv_large_images : public test::gpu_test {
+class conv_large_images : public stream_fixture {
   protected:
-    void SetUp() override {
-        gpu_test::SetUp();
-        if (is_set_up()) stream.emplace();
-    }
-
     void TearDown() override {
         if (!stream) return;
         stream->synchronize();  // freed memory goes back: other tests of the process need it
@@ -187,8 +165,8 @@ class conv_large_images : public test::gpu_test {
         SCOPED_TRACE(text(s));
         const turn mine;
         if (!has_memory_for(s)) return;
-        const test::periodic<T> elements(test::random_elements<T>(test::periodic<T>::period));
-        const std::vector<T> filters = test::random_elements<T>(s.filters_all());
+        const periodic<T> elements(random_elements<T>(periodic<T>::period));
+        const std::vector<T> filters = random_elements<T>(s.filters_all());
         device_buffer<T> input(s.inputs_all(), *stream), weights(s.filters_all(), *stream),
             output(s.outputs_all() + 2 * canaries, *stream), largest(1, *stream);
         elements.fill({input.data(), s.inputs_all()}, *stream);
@@ -200,32 +178,29 @@ class conv_large_images : public test::gpu_test {
                                s.outputs};
         const outputs_of_periodic<T> output_of(s, elements, filters);
         const std::vector<std::int64_t> pixels = some_pixels(s);
-        test::for_every_conv_plan(options_of(s), [&](const conv_options& options) {
+        for_every_conv_plan(options_of(s), [&](const conv_options& options) {
             if (!why_not(options.algorithm, conv_problem_of<T>(x, w, y, options), traits_of(current_device()),
                          options.kernel)
                      .empty())
                 return;
             fill_bytes(output, poison, *stream);
             conv<T>(x, w, y, *stream, options);
-            test::synchronize(*stream, std::string(to_string(options.algorithm)) + " " + text(s));
+            synchronize(*stream, std::string(to_string(options.algorithm)) + " " + text(s));
             const std::vector<T> actual = read_pixels(y, pixels);
             for (std::size_t i = 0; i < actual.size(); ++i) {
                 const std::int64_t pixel = pixels[i / static_cast<std::size_t>(s.outputs)],
                                    k = static_cast<std::int64_t>(i) % s.outputs;
                 const auto [value, magnitude] = output_of(pixel, k);
-                const double error = test::conv_sum_bound<T>(options, s, magnitude);
-                ASSERT_TRUE(
-                    test::is_within(test::to_double(actual[i]), value, bounds::stored_as<T>(value, error)))
+                const double error = conv_sum_bound<T>(options, s, magnitude);
+                ASSERT_TRUE(is_within(to_double(actual[i]), value, bounds::stored_as<T>(value, error)))
                     << "pixel " << pixel << ", channel " << k;
             }
             max<T>(vector_view<const T>{y.data, s.outputs_all()}, largest.data(), *stream);
-            ASSERT_FALSE(std::isnan(test::to_double(read(largest.data(), 1)[0]))) << "some are not written";
+            ASSERT_FALSE(std::isnan(to_double(read(largest.data(), 1)[0]))) << "some are not written";
             EXPECT_TRUE(is_poison(output.data()));
             EXPECT_TRUE(is_poison(y.data + s.outputs_all()));
         });
     }
-
-    std::optional<heddle::stream> stream;
 
   private:
     static constexpr std::byte poison{0xff};  // the bytes of a NaN
@@ -249,18 +224,12 @@ class conv_large_images : public test::gpu_test {
                 : 0;
         const std::size_t bytes = static_cast<std::size_t>(s.inputs_all() + s.outputs_all()) * sizeof(T) +
                                   static_cast<std::size_t>(laid_out) + for_others;
-        std::size_t free = 0, total = 0;
-        heddle::check(cudaMemGetInfo(&free, &total));
+        const bool has_memory = has_free_memory(bytes);
         const auto skip = [&] { GTEST_SKIP() << "needs " << (bytes >> 30) + 1 << " GiB of device memory"; };
-        if (free < bytes) skip();
-        return free >= bytes;
+        if (!has_memory) skip();
+        return has_memory;
     }
 
-    std::vector<T> read(const T* first, std::int64_t count) {
-        std::vector<T> elements(static_cast<std::size_t>(count));
-        copy_and_wait(vector_view<const T>{first, count}, elements, *stream);
-        return elements;
-    }
     /// Reads them by one copy to the host, as each copy waits for the GPU's other processes.
     std::vector<T> read_pixels(const tensor_view<T>& dense, const std::vector<std::int64_t>& pixels) {
         const std::int64_t count = dense.channels;
@@ -293,13 +262,13 @@ class conv_large_images : public test::gpu_test {
         for (const std::int64_t middle : {std::int64_t{0}, two_to_31 / s.outputs, of_in, count - 1})
             for (std::int64_t pixel = middle - around; pixel <= middle + around; ++pixel)
                 if (pixel >= 0 && pixel < count) pixels.insert(pixel);
-        test::drawing draw;
+        drawing draw;
         for (int i = 0; i < drawn; ++i) pixels.insert(draw(0, count - 1));
         return {pixels.begin(), pixels.end()};
     }
 };
 using types_of_large_images = testing::Types<float, half>;
-TYPED_TEST_SUITE(conv_large_images, types_of_large_images, test::type_names);
+TYPED_TEST_SUITE(conv_large_images, types_of_large_images, type_names);
 
 TYPED_TEST(conv_large_images, have_outputs_beyond_two_to_31) {
     this->check({1, 15500, 15500, 8, 9, 1, 1});
@@ -310,20 +279,20 @@ TYPED_TEST(conv_large_images, are_as_many_as_pixels) {
 }
 
 TYPED_TEST(conv_large_images, have_inputs_beyond_two_to_31) {
-    this->check({1, 11700, 11700, 16, 8, 3, 3, {.stride = {2, 2}, .padding = test::around(1)}});
+    this->check({1, 11700, 11700, 16, 8, 3, 3, {.stride = {2, 2}, .padding = around(1)}});
 }
 
 TYPED_TEST(conv_large_images, have_few_channels) {
-    this->check({1, 26800, 26800, 3, 8, 3, 3, {.stride = {2, 2}, .padding = test::around(1)}});
+    this->check({1, 26800, 26800, 3, 8, 3, 3, {.stride = {2, 2}, .padding = around(1)}});
 }
 
 TYPED_TEST(conv_large_images, have_a_filter_for_each_channel) {
-    this->check({1, 16400, 16400, 8, 8, 3, 3, {.padding = test::around(1), .groups = 8}});
+    this->check({1, 16400, 16400, 8, 8, 3, 3, {.padding = around(1), .groups = 8}});
 }
 
 TYPED_TEST(conv_large_images, have_small_groups) {
-    this->check({1, 11700, 11700, 16, 16, 3, 3, {.stride = {2, 2}, .padding = test::around(1), .groups = 4}});
+    this->check({1, 11700, 11700, 16, 16, 3, 3, {.stride = {2, 2}, .padding = around(1), .groups = 4}});
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

@@ -1,27 +1,31 @@
 #include "tests/conv/shapes.hpp"
+#include "tests/support/headers.hpp"
 #include "tests/support/hopper.hpp"
-#include "tests/support/provoked.hpp"
-#include <heddle/conv.hpp>
-#include <heddle/device.hpp>
 
-#include <gtest/gtest.h>
-
-#include <cstdint>
-#include <set>
-#include <string>
-#include <string_view>
-
-namespace heddle {
+namespace heddle::test {
 namespace {
 
 const device_traits device{.sm_count = 132, .max_threads_per_sm = 2048};
+const device_traits sm_80{.compute_capability_major = 8, .sm_count = 108, .max_threads_per_sm = 2048};
+const device_traits sm_90{.compute_capability_major = 9, .sm_count = 132, .max_threads_per_sm = 2048};
 
-conv_problem problem_of(const test::conv_shape& s) {
-    return conv_problem_of<float>(
+conv_problem problem_of(const conv_shape& s, element_type type = element_type::f32) {
+    conv_problem p = conv_problem_of<float>(
         {nullptr, s.count, s.height, s.width, s.channels},
         {nullptr, s.outputs, s.filter_height, s.filter_width, s.group_channels()},
         tensor_view<float>{nullptr, s.count, s.output_height(), s.output_width(), s.outputs},
         {.geometry = s.geometry});
+    p.operands = p.result = type;
+    for (tensor_layout* t : {&p.input, &p.filters, &p.output})
+        t->element_bytes = type == element_type::f32 ? 4 : 2;
+    return p;
+}
+
+/// What a rung on a device lacks for a problem, or one of its kernels.
+auto lacks_of(conv_algorithm rung, const device_traits& on) {
+    return [=](const conv_problem& p, std::string_view kernel = {}) {
+        return lack_in(why_not(rung, p, on, kernel));
+    };
 }
 
 conv_problem without_scratch(conv_problem problem) {
@@ -36,15 +40,15 @@ TEST(conv_select, takes_tiles_where_groups_fill_them) {
 }
 
 TEST(conv_select, takes_depthwise_where_each_channel_has_a_filter) {
-    const auto reason = [](const test::conv_shape& s) {
-        return test::lack_in(why_not(conv_algorithm::depthwise, problem_of(s), device));
+    const auto reason = [](const conv_shape& s) {
+        return lack_in(why_not(conv_algorithm::depthwise, problem_of(s), device));
     };
     EXPECT_EQ(select(problem_of({1, 8, 8, 16, 16, 3, 3, {.groups = 16}}), device), conv_algorithm::depthwise);
     EXPECT_EQ(reason({1, 9, 9, 5, 5, 9, 9, {.groups = 5}}), "");
     EXPECT_EQ(reason({1, 9, 90, 5, 5, 1, 82, {.groups = 5}}),
               "conv: depthwise takes filters of at most 81 taps");
-    for (const test::conv_shape& s :
-         {test::conv_shape{1, 8, 8, 16, 32, 3, 3, {.groups = 16}}, {1, 8, 8, 16, 16, 3, 3, {.groups = 8}}})
+    for (const conv_shape& s :
+         {conv_shape{1, 8, 8, 16, 32, 3, 3, {.groups = 16}}, {1, 8, 8, 16, 16, 3, 3, {.groups = 8}}})
         EXPECT_EQ(reason(s), "conv: depthwise takes as many groups as input channels and as output channels");
 }
 
@@ -73,26 +77,18 @@ TEST(conv_why_not, says_what_was_given) {
 }
 
 TEST(conv_select, takes_tensor_cores_where_maps_describe_windows) {
-    const device_traits hopper{.compute_capability_major = 9, .sm_count = 132, .max_threads_per_sm = 2048};
-    const auto problem = [](const test::conv_shape& s) {
-        conv_problem p = problem_of(s);
-        for (tensor_layout* t : {&p.input, &p.filters, &p.output}) t->element_bytes = 2;
-        p.operands = p.result = element_type::bf16;
-        return p;
-    };
-    const test::conv_shape plain{2, 8, 8, 64, 64, 3, 3, {.padding = test::around(1)}};
-    if (!why_not(conv_algorithm::persistent, problem(plain), hopper).empty())
+    const auto problem = [](const conv_shape& s) { return problem_of(s, element_type::bf16); };
+    const conv_shape plain{2, 8, 8, 64, 64, 3, 3, {.padding = around(1)}};
+    if (!why_not(conv_algorithm::persistent, problem(plain), sm_90).empty())
         GTEST_SKIP() << "heddle is built without kernels for compute capability 9.0";
-    EXPECT_EQ(select(problem(plain), hopper), conv_algorithm::persistent);
-    EXPECT_EQ(conv_workspace_bytes(problem(plain), hopper), 0);
-    const auto reason = [&](const conv_problem& p) {
-        return test::lack_in(why_not(conv_algorithm::persistent, p, hopper));
-    };
-    const auto refused = [&](const test::conv_shape& s) { return !reason(problem(s)).empty(); };
+    EXPECT_EQ(select(problem(plain), sm_90), conv_algorithm::persistent);
+    EXPECT_EQ(conv_workspace_bytes(problem(plain), sm_90), 0);
+    const auto reason = lacks_of(conv_algorithm::persistent, sm_90);
+    const auto refused = [&](const conv_shape& s) { return !reason(problem(s)).empty(); };
     EXPECT_EQ(reason(problem_of(plain)),
               "conv: persistent takes half and bfloat16, and float where its precision may be "
               "that of tf32");
-    EXPECT_EQ(test::lack_in(why_not(conv_algorithm::wgmma, problem_of(plain), hopper)),
+    EXPECT_EQ(lack_in(why_not(conv_algorithm::wgmma, problem_of(plain), sm_90)),
               "conv: wgmma takes half and bfloat16");
     EXPECT_TRUE(refused({2, 8, 8, 60, 64, 3, 3}));  // 60 channels
     EXPECT_FALSE(refused({1, 3, 300, 8, 8, 1, 2, {.padding = {0, 0, 128, 127}, .dilation = {1, 255}}}));
@@ -114,22 +110,19 @@ TEST(conv_select, takes_tensor_cores_where_maps_describe_windows) {
 }
 
 TEST(conv_select, takes_tensor_cores_of_float_where_maps_describe_windows) {
-    const device_traits hopper{.compute_capability_major = 9, .sm_count = 132, .max_threads_per_sm = 2048};
-    const auto problem = [](const test::conv_shape& s) {
+    const auto problem = [](const conv_shape& s) {
         conv_problem p = problem_of(s);
         p.precision = precision::tf32;
         return p;
     };
-    const auto reason = [&](const conv_problem& p, std::string_view kernel = {}) {
-        return test::lack_in(why_not(conv_algorithm::persistent, p, hopper, kernel));
-    };
-    const auto takes = [&](const test::conv_shape& s) { return reason(problem(s)).empty(); };
-    const test::conv_shape plain{2, 8, 8, 64, 64, 3, 3, {.padding = test::around(1)}};
+    const auto reason = lacks_of(conv_algorithm::persistent, sm_90);
+    const auto takes = [&](const conv_shape& s) { return reason(problem(s)).empty(); };
+    const conv_shape plain{2, 8, 8, 64, 64, 3, 3, {.padding = around(1)}};
     if (!takes(plain)) GTEST_SKIP() << "heddle is built without kernels for compute capability 9.0";
-    EXPECT_EQ(select(problem(plain), hopper), conv_algorithm::persistent);
-    EXPECT_EQ(select(problem_of(plain), hopper), conv_algorithm::register_tiled);
-    EXPECT_EQ(conv_workspace_bytes(problem(plain), hopper), 0);
-    EXPECT_EQ(test::lack_in(why_not(conv_algorithm::wgmma, problem(plain), hopper)),
+    EXPECT_EQ(select(problem(plain), sm_90), conv_algorithm::persistent);
+    EXPECT_EQ(select(problem_of(plain), sm_90), conv_algorithm::register_tiled);
+    EXPECT_EQ(conv_workspace_bytes(problem(plain), sm_90), 0);
+    EXPECT_EQ(lack_in(why_not(conv_algorithm::wgmma, problem(plain), sm_90)),
               "conv: wgmma takes half and bfloat16");
     for (const std::int64_t channels : {4, 12, 36, 100}) EXPECT_TRUE(takes({2, 8, 8, channels, 64, 3, 3}));
     for (const std::int64_t channels : {2, 6, 35}) EXPECT_FALSE(takes({2, 8, 8, channels, 64, 3, 3}));
@@ -157,33 +150,25 @@ TEST(conv_select, takes_tensor_cores_of_float_where_maps_describe_windows) {
 }
 
 TEST(conv_select, takes_tensor_cores_where_threads_copy_windows) {
-    const device_traits ampere{.compute_capability_major = 8, .sm_count = 108, .max_threads_per_sm = 2048};
-    const auto problem = [](const test::conv_shape& s) {
-        conv_problem p = problem_of(s);
-        for (tensor_layout* t : {&p.input, &p.filters, &p.output}) t->element_bytes = 2;
-        p.operands = p.result = element_type::f16;
-        return p;
-    };
-    const auto reason = [&](const conv_problem& p, std::string_view kernel = {}) {
-        return test::lack_in(why_not(conv_algorithm::mma_sync, p, ampere, kernel));
-    };
-    const test::conv_shape plain{2, 8, 8, 16, 24, 3, 3, {.padding = test::around(1)}};
-    const test::conv_shape large{8, 56, 56, 256, 256, 3, 3};
-    EXPECT_EQ(select(without_scratch(problem(large)), ampere), conv_algorithm::mma_sync);
-    EXPECT_EQ(select(problem({32, 224, 224, 3, 64, 7, 7, {.stride = {2, 2}}}), ampere),
+    const auto problem = [](const conv_shape& s) { return problem_of(s, element_type::f16); };
+    const auto reason = lacks_of(conv_algorithm::mma_sync, sm_80);
+    const conv_shape plain{2, 8, 8, 16, 24, 3, 3, {.padding = around(1)}};
+    const conv_shape large{8, 56, 56, 256, 256, 3, 3};
+    EXPECT_EQ(select(without_scratch(problem(large)), sm_80), conv_algorithm::mma_sync);
+    EXPECT_EQ(select(problem({32, 224, 224, 3, 64, 7, 7, {.stride = {2, 2}}}), sm_80),
               conv_algorithm::mma_sync);
-    EXPECT_EQ(select(without_scratch(problem_of(large)), ampere), conv_algorithm::register_tiled);
+    EXPECT_EQ(select(without_scratch(problem_of(large)), sm_80), conv_algorithm::register_tiled);
     conv_problem rounded = problem_of(large);
     rounded.precision = precision::tf32;
-    EXPECT_EQ(select(rounded, ampere), conv_algorithm::mma_sync);
+    EXPECT_EQ(select(rounded, sm_80), conv_algorithm::mma_sync);
     EXPECT_EQ(reason(rounded, "mma_sync elements"), "conv: mma_sync elements takes half and bfloat16");
     EXPECT_EQ(reason(problem_of(plain)),
               "conv: mma_sync takes half and bfloat16, and float where its precision may be that of tf32");
-    EXPECT_EQ(test::lack_in(why_not(conv_algorithm::mma_sync, problem(plain), device)),
+    EXPECT_EQ(lack_in(why_not(conv_algorithm::mma_sync, problem(plain), device)),
               "conv: mma_sync needs compute capability 8.0");
     for (const std::string_view kernel : conv_kernels(conv_algorithm::mma_sync))
         EXPECT_EQ(reason(problem(plain), kernel), "");
-    const auto takes = [&](const test::conv_shape& s, std::string_view kernel) {
+    const auto takes = [&](const conv_shape& s, std::string_view kernel) {
         return reason(problem(s), kernel).empty();
     };
     EXPECT_FALSE(takes({2, 8, 8, 12, 24, 3, 3}, "mma_sync packets"));
@@ -203,18 +188,15 @@ TEST(conv_select, takes_tensor_cores_where_threads_copy_windows) {
 }
 
 TEST(conv_select, takes_tiles_in_registers_of_float) {
-    const device_traits ampere{.compute_capability_major = 8, .sm_count = 108, .max_threads_per_sm = 2048};
-    const auto reason = [&](const conv_problem& p, std::string_view kernel = {}) {
-        return test::lack_in(why_not(conv_algorithm::register_tiled, p, ampere, kernel));
-    };
-    const conv_problem plain = problem_of({2, 8, 8, 12, 24, 3, 3, {.padding = test::around(1)}});
-    EXPECT_EQ(select(plain, ampere), conv_algorithm::register_tiled);
-    EXPECT_EQ(conv_workspace_bytes(plain, ampere), 0);
+    const auto reason = lacks_of(conv_algorithm::register_tiled, sm_80);
+    const conv_problem plain = problem_of({2, 8, 8, 12, 24, 3, 3, {.padding = around(1)}});
+    EXPECT_EQ(select(plain, sm_80), conv_algorithm::register_tiled);
+    EXPECT_EQ(conv_workspace_bytes(plain, sm_80), 0);
     EXPECT_EQ(reason(plain, "register_tiled words"), "");
     EXPECT_EQ(reason(plain, "register_tiled fours"), "");
     EXPECT_EQ(reason(problem_of({2, 8, 8, 6, 24, 3, 3}), "register_tiled fours"),
               "conv: register_tiled fours needs a multiple of four channels in a group");
-    EXPECT_EQ(test::lack_in(why_not(conv_algorithm::register_tiled, plain, device)),
+    EXPECT_EQ(lack_in(why_not(conv_algorithm::register_tiled, plain, device)),
               "conv: register_tiled needs compute capability 8.0");
     conv_problem halves = plain;
     halves.operands = halves.result = element_type::f16;
@@ -225,23 +207,18 @@ TEST(conv_select, takes_tiles_in_registers_of_float) {
 }
 
 TEST(conv_select, takes_slabs_of_small_groups) {
-    const device_traits ampere{.compute_capability_major = 8, .sm_count = 108, .max_threads_per_sm = 2048};
     const auto problem = [](std::int64_t channels, std::int64_t outputs, std::int64_t side = 8) {
-        conv_problem p = problem_of(
-            {2, side, side, 8 * channels, 8 * outputs, 3, 3, {.padding = test::around(1), .groups = 8}});
-        for (tensor_layout* t : {&p.input, &p.filters, &p.output}) t->element_bytes = 2;
-        p.operands = p.result = element_type::bf16;
-        return p;
+        return problem_of(
+            {2, side, side, 8 * channels, 8 * outputs, 3, 3, {.padding = around(1), .groups = 8}},
+            element_type::bf16);
     };
-    const auto reason = [&](const conv_problem& p, std::string_view kernel = {}) {
-        return test::lack_in(why_not(conv_algorithm::grouped, p, ampere, kernel));
-    };
+    const auto reason = lacks_of(conv_algorithm::grouped, sm_80);
     for (const std::int64_t channels : {2, 4, 8, 16})
-        EXPECT_EQ(select(problem(channels, channels, 56), ampere), conv_algorithm::grouped) << channels;
-    EXPECT_EQ(select(problem(1, 1, 56), ampere), conv_algorithm::depthwise);
-    EXPECT_EQ(select(problem(256, 256, 56), ampere), conv_algorithm::mma_sync);
-    conv_problem floats = problem_of({2, 56, 56, 64, 64, 3, 3, {.padding = test::around(1), .groups = 8}});
-    EXPECT_EQ(select(floats, ampere), conv_algorithm::grouped);
+        EXPECT_EQ(select(problem(channels, channels, 56), sm_80), conv_algorithm::grouped) << channels;
+    EXPECT_EQ(select(problem(1, 1, 56), sm_80), conv_algorithm::depthwise);
+    EXPECT_EQ(select(problem(256, 256, 56), sm_80), conv_algorithm::mma_sync);
+    conv_problem floats = problem_of({2, 56, 56, 64, 64, 3, 3, {.padding = around(1), .groups = 8}});
+    EXPECT_EQ(select(floats, sm_80), conv_algorithm::grouped);
     floats.precision = precision::tf32;
     EXPECT_EQ(reason(floats, "grouped mma"), "conv: grouped mma takes half and bfloat16");
     EXPECT_EQ(reason(problem(6, 4), "grouped mma"),
@@ -250,7 +227,7 @@ TEST(conv_select, takes_slabs_of_small_groups) {
     EXPECT_EQ(reason(problem(32, 32), "grouped mma"), "");
     EXPECT_NE(reason(problem(36, 4)), "");
     EXPECT_NE(reason(problem(4, 33)), "");
-    EXPECT_EQ(test::lack_in(why_not(conv_algorithm::grouped, problem(4, 4), device)),
+    EXPECT_EQ(lack_in(why_not(conv_algorithm::grouped, problem(4, 4), device)),
               "conv: grouped needs compute capability 8.0");
     for (const std::int64_t channels : {1, 5, 17, 32})
         for (const std::int64_t outputs : {1, 7, 16, 32})
@@ -270,32 +247,30 @@ TEST(conv_select, lays_out_windows_where_it_is_asked) {
     gaps.filters.col_stride = 17;
     gaps.filters.row_stride = 3 * 17;
     gaps.filters.image_stride = 9 * 17;
-    EXPECT_EQ(test::lack_in(why_not(conv_algorithm::im2col, gaps, device)),
+    EXPECT_EQ(lack_in(why_not(conv_algorithm::im2col, gaps, device)),
               "conv: im2col needs filters whose taps lie side by side");
     conv_problem sums = problem_of({2, 8, 8, 16, 24, 1, 1});
     sums.has_epilogue = true;  // matmul lacks this epilogue
     sums.is_matmul_epilogue = false;
     EXPECT_EQ(bytes(sums), 4096 + 2 * 8 * 8 * 24 * 4);
     sums.has_scratch = false;
-    EXPECT_EQ(test::lack_in(why_not(conv_algorithm::im2col, sums, device)),
-              "conv: im2col needs scratch memory");
+    EXPECT_EQ(lack_in(why_not(conv_algorithm::im2col, sums, device)), "conv: im2col needs scratch memory");
     sums.is_matmul_epilogue = true;
     EXPECT_EQ(why_not(conv_algorithm::im2col, sums, device), "");
     sums.residual = sums.output;
     sums.residual.image_stride += 8;  // not the rows of a matrix
-    EXPECT_EQ(test::lack_in(why_not(conv_algorithm::im2col, sums, device)),
-              "conv: im2col needs scratch memory");
+    EXPECT_EQ(lack_in(why_not(conv_algorithm::im2col, sums, device)), "conv: im2col needs scratch memory");
 }
 
 TEST(conv_select, takes_a_product_of_matrices_where_nothing_is_copied) {
-    const test::conv_shape plain{32, 56, 56, 64, 64, 1, 1};
+    const conv_shape plain{32, 56, 56, 64, 64, 1, 1};
     for (const bool has_scratch : {false, true})
         for (const bool has_epilogue : {false, true}) {
             conv_problem p = problem_of(plain);
             p.has_scratch = has_scratch;
             p.has_epilogue = p.is_matmul_epilogue = has_epilogue;
-            EXPECT_EQ(select(p, test::hopper()), conv_algorithm::im2col);
-            EXPECT_EQ(conv_workspace_bytes(p, test::hopper()), 0);
+            EXPECT_EQ(select(p, hopper()), conv_algorithm::im2col);
+            EXPECT_EQ(conv_workspace_bytes(p, hopper()), 0);
         }
     conv_problem scaled = problem_of(plain), gaps = scaled, apart = scaled, turned = scaled;
     scaled.has_epilogue = true;
@@ -307,22 +282,22 @@ TEST(conv_select, takes_a_product_of_matrices_where_nothing_is_copied) {
     turned.residual.image_stride += 24;
     turned.has_epilogue = turned.is_matmul_epilogue = true;
     for (const conv_problem& p : {scaled, gaps, apart, turned}) {
-        EXPECT_GT(conv_workspace_bytes(p, test::hopper(), conv_algorithm::im2col), 0);
-        EXPECT_NE(select(without_scratch(p), test::hopper()), conv_algorithm::im2col);
+        EXPECT_GT(conv_workspace_bytes(p, hopper(), conv_algorithm::im2col), 0);
+        EXPECT_NE(select(without_scratch(p), hopper()), conv_algorithm::im2col);
     }
 }
 
 TEST(conv_select, lays_out_as_many_images_at_a_time_as_fit) {
-    const auto bytes = [](const test::conv_shape& s) {
-        return conv_workspace_bytes(problem_of(s), test::hopper(), conv_algorithm::im2col);
+    const auto bytes = [](const conv_shape& s) {
+        return conv_workspace_bytes(problem_of(s), hopper(), conv_algorithm::im2col);
     };
     const std::int64_t of_image = 54 * 54 * 9 * 64 * 4;
     EXPECT_EQ(bytes({1, 56, 56, 64, 64, 3, 3}), 4096 + of_image);
     EXPECT_EQ(bytes({1000, 56, 56, 64, 64, 3, 3}), 4096 + (256 << 20) / of_image * of_image);
-    const test::conv_shape large{1,  4096, 4096, 64,
-                                 64, 3,    3};  // an image's windows exceed the limit of `automatic`
+    const conv_shape large{1,  4096, 4096, 64,
+                           64, 3,    3};  // an image's windows exceed the limit of `automatic`
     EXPECT_GT(bytes(large), std::int64_t{1} << 30);
-    EXPECT_EQ(conv_workspace_bytes(problem_of(large), test::hopper()), 0);
+    EXPECT_EQ(conv_workspace_bytes(problem_of(large), hopper()), 0);
 }
 
 TEST(conv_select, knows_which_epilogues_matmul_has) {
@@ -351,16 +326,12 @@ TEST(conv_select, knows_which_epilogues_matmul_has) {
 TEST(conv_select, asks_for_a_problem_of_one_mind) {
     conv_problem problem = problem_of({1, 8, 8, 16, 16, 3, 3});
     problem.output.height = 7;
-    EXPECT_EQ(test::invalid_argument_of([&] { (void)select(problem, device); }),
-              "select: output.height is 7, expected 6 (conv_output_height())");
-    EXPECT_EQ(test::invalid_argument_of([&] {
-                  (void)why_not(static_cast<conv_algorithm>(99), problem_of({1, 3, 3, 1, 1, 3, 3}), device);
-              }),
-              "why_not: algorithm is 99, expected an enumerator of conv_algorithm");
+    expect_error("select: output.height is 7, expected 6 (conv_output_height())",
+                 [&] { (void)select(problem, device); });
 }
 
 TEST(conv_rungs, run_any_problem_and_take_no_scratch_memory) {
-    for (const test::conv_shape& s : test::conv_shapes())
+    for (const conv_shape& s : conv_shapes())
         for (const conv_algorithm algorithm : {conv_algorithm::naive, conv_algorithm::tiled}) {
             EXPECT_EQ(why_not(algorithm, problem_of(s), device), "");
             EXPECT_EQ(conv_workspace_bytes(problem_of(s), device, algorithm), 0);
@@ -375,15 +346,5 @@ TEST(conv_output, has_as_many_pixels_as_the_filter_has_places) {
     EXPECT_EQ(conv_output_height(3, 3, {.stride = {0, 0}}), 0);
 }
 
-TEST(conv_algorithms, have_names_of_their_own) {
-    std::set<std::string_view> names = {"automatic", "unknown"};
-    for (const conv_algorithm algorithm : conv_algorithms()) {
-        EXPECT_NE(algorithm, conv_algorithm::automatic);
-        EXPECT_TRUE(names.insert(to_string(algorithm)).second) << to_string(algorithm);
-    }
-    EXPECT_EQ(to_string(conv_algorithm::automatic), "automatic");
-    EXPECT_EQ(to_string(static_cast<conv_algorithm>(99)), "unknown");
-}
-
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

@@ -1,27 +1,8 @@
-#include "tests/support/kernels.hpp"
-#include "tests/support/provoked.hpp"
-#include "tests/support/random.hpp"
-#include <heddle/conv.hpp>
-#include <heddle/error.hpp>
-#include <heddle/host.hpp>
-
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <set>
-#include <span>
-#include <string>
-#include <vector>
+#include "tests/support/headers.hpp"
 
 // Arguments are checked before anything is enqueued, so no device is needed.
-namespace heddle {
+namespace heddle::test {
 namespace {
-
-using test::invalid_argument_of;
-
-const cuda::stream_ref no_stream{cudaStream_t{}};
 
 class conv_arguments : public testing::Test {
   protected:
@@ -42,6 +23,15 @@ class conv_arguments : public testing::Test {
     }
     std::string message(const conv_geometry& geometry) { return message(conv_options{.geometry = geometry}); }
 
+    void refuses(const std::string& text, const in_view& in, const by_view& by, const out_view& out,
+                 const conv_options& options = {}) {
+        EXPECT_EQ(message(in, by, out, options), "conv: " + text);
+    }
+    template <class Changed>
+    void refuses(const std::string& text, const Changed& changed) {
+        EXPECT_EQ(message(changed), "conv: " + text);
+    }
+
     std::vector<float> memory_ = std::vector<float>(4000);
     float* const p = memory_.data();
     const in_view input{p, 2, 6, 5, 4};
@@ -50,117 +40,104 @@ class conv_arguments : public testing::Test {
 };
 
 TEST_F(conv_arguments, agree_in_their_shapes) {
-    EXPECT_EQ(message(in_view{p, 3, 6, 5, 4}, filters, output),
-              "conv: output.count is 2, expected 3 (input.count)");
-    EXPECT_EQ(message(in_view{p, 2, 7, 5, 4}, filters, output),
-              "conv: output.height is 4, expected 5 (conv_output_height())");
-    EXPECT_EQ(message(in_view{p, 2, 6, 6, 4}, filters, output),
-              "conv: output.width is 4, expected 5 (conv_output_width())");
-    EXPECT_EQ(message(input, by_view{p + 500, 7, 3, 2, 4}, output),
-              "conv: output.channels is 8, expected 7 (filters.outputs)");
-    EXPECT_EQ(message(input, by_view{p + 500, 8, 3, 2, 3}, output),
-              "conv: filters.channels is 3, expected 4 (those of a group of the input)");
-    EXPECT_EQ(message(in_view{p, -2, 6, 5, 4}, filters, output),
-              "conv: input.count is -2, expected zero or more");
-    EXPECT_EQ(message(input, by_view{p + 500, -8, 3, 2, 4}, output),
-              "conv: filters.outputs is -8, expected zero or more");
-    EXPECT_EQ(message(input, by_view{p + 500, 8, 0, 2, 4}, output),
-              "conv: filters.height is 0, expected 1 to 2147483647");
-    EXPECT_EQ(message(input, by_view{p + 500, 8, 7, 2, 4}, output),
-              "conv: filters.height is 7, expected a filter that, dilated, fits the 6 of the padded input");
-    EXPECT_EQ(message(in_view{p, 2, 0, 5, 4}, filters, output),
-              "conv: filters.height is 3, expected a filter that, dilated, fits the 0 of the padded input");
+    refuses("output.count is 2, expected 3 (input.count)", in_view{p, 3, 6, 5, 4}, filters, output);
+    refuses("output.height is 4, expected 5 (conv_output_height())", in_view{p, 2, 7, 5, 4}, filters, output);
+    refuses("output.width is 4, expected 5 (conv_output_width())", in_view{p, 2, 6, 6, 4}, filters, output);
+    refuses("output.channels is 8, expected 7 (filters.outputs)", input, by_view{p + 500, 7, 3, 2, 4},
+            output);
+    refuses("filters.channels is 3, expected 4 (those of a group of the input)", input,
+            by_view{p + 500, 8, 3, 2, 3}, output);
+    refuses("input.count is -2, expected zero or more", in_view{p, -2, 6, 5, 4}, filters, output);
+    refuses("filters.outputs is -8, expected zero or more", input, by_view{p + 500, -8, 3, 2, 4}, output);
+    refuses("filters.height is 0, expected 1 to 2147483647", input, by_view{p + 500, 8, 0, 2, 4}, output);
+    refuses("filters.height is 7, expected a filter that, dilated, fits the 6 of the padded input", input,
+            by_view{p + 500, 8, 7, 2, 4}, output);
+    refuses("filters.height is 3, expected a filter that, dilated, fits the 0 of the padded input",
+            in_view{p, 2, 0, 5, 4}, filters, output);
 }
 
 TEST_F(conv_arguments, have_a_geometry) {
-    EXPECT_EQ(message(conv_geometry{.stride = {0, 1}}),
-              "conv: options.geometry.stride.y is 0, expected 1 to 2147483647");
-    EXPECT_EQ(message(conv_geometry{.stride = {1, -1}}),
-              "conv: options.geometry.stride.x is -1, expected 1 to 2147483647");
-    EXPECT_EQ(message(conv_geometry{.padding = {.right = -1}}),
-              "conv: options.geometry.padding.right is -1, expected 0 to 2147483647");
-    EXPECT_EQ(message(conv_geometry{.dilation = {1, 0}}),
-              "conv: options.geometry.dilation.x is 0, expected 1 to 2147483647");
-    EXPECT_EQ(message(conv_geometry{.groups = 0}),
-              "conv: options.geometry.groups is 0, expected 1 to 2147483647");
-    EXPECT_EQ(message(conv_geometry{.groups = 3}),
-              "conv: input.channels is 4, expected a multiple of 3 (options.geometry.groups)");
-    EXPECT_EQ(message(input, by_view{p + 500, 7, 3, 2, 2}, output, {.geometry = {.groups = 2}}),
-              "conv: filters.outputs is 7, expected a multiple of 2 (options.geometry.groups)");
-    EXPECT_EQ(message(conv_geometry{.groups = 2}),
-              "conv: filters.channels is 4, expected 2 (those of a group of the input)");
-    EXPECT_EQ(message(conv_geometry{.dilation = {3, 1}}),
-              "conv: filters.height is 3, expected a filter that, dilated, fits the 6 of the padded input");
+    refuses("options.geometry.stride.y is 0, expected 1 to 2147483647", conv_geometry{.stride = {0, 1}});
+    refuses("options.geometry.stride.x is -1, expected 1 to 2147483647", conv_geometry{.stride = {1, -1}});
+    refuses("options.geometry.padding.right is -1, expected 0 to 2147483647",
+            conv_geometry{.padding = {.right = -1}});
+    refuses("options.geometry.dilation.x is 0, expected 1 to 2147483647", conv_geometry{.dilation = {1, 0}});
+    refuses("options.geometry.groups is 0, expected 1 to 2147483647", conv_geometry{.groups = 0});
+    refuses("input.channels is 4, expected a multiple of 3 (options.geometry.groups)",
+            conv_geometry{.groups = 3});
+    refuses("filters.outputs is 7, expected a multiple of 2 (options.geometry.groups)", input,
+            by_view{p + 500, 7, 3, 2, 2}, output, {.geometry = {.groups = 2}});
+    refuses("filters.channels is 4, expected 2 (those of a group of the input)", conv_geometry{.groups = 2});
+    refuses("filters.height is 3, expected a filter that, dilated, fits the 6 of the padded input",
+            conv_geometry{.dilation = {3, 1}});
 }
 
 TEST_F(conv_arguments, lie_apart) {
-    EXPECT_EQ(message(in_view{nullptr, 2, 6, 5, 4}, filters, output),
-              "conv: input.data is null, expected a pointer to its elements");
-    EXPECT_EQ(message(input, filters, out_view{nullptr, 2, 4, 4, 8}),
-              "conv: output.data is null, expected a pointer to its elements");
-    EXPECT_EQ(message(in_view{p, 2, 6, 5, 4, 3}, filters, output),
-              "conv: input.col_stride is 3, expected at least 4: what lies within it");
-    EXPECT_EQ(message(in_view{p, 2, 6, 5, 4, 4, 0}, filters, output),
-              "conv: input.row_stride is 0, expected at least 20: what lies within it");
-    EXPECT_EQ(message(input, filters, out_view{p + 1000, 2, 4, 4, 8, 8, 32, 127}),
-              "conv: output.image_stride is 127, expected at least 128: what lies within it");
-    EXPECT_EQ(message(input, by_view{p + 500, 8, 3, 2, 4, 4, 8, 23}, output),
-              "conv: filters.output_stride is 23, expected at least 24: what lies within it");
+    refuses("input.data is null, expected a pointer to its elements", in_view{nullptr, 2, 6, 5, 4}, filters,
+            output);
+    refuses("output.data is null, expected a pointer to its elements", input, filters,
+            out_view{nullptr, 2, 4, 4, 8});
+    refuses("input.col_stride is 3, expected at least 4: what lies within it", in_view{p, 2, 6, 5, 4, 3},
+            filters, output);
+    refuses("input.row_stride is 0, expected at least 20: what lies within it", in_view{p, 2, 6, 5, 4, 4, 0},
+            filters, output);
+    refuses("output.image_stride is 127, expected at least 128: what lies within it", input, filters,
+            out_view{p + 1000, 2, 4, 4, 8, 8, 32, 127});
+    refuses("filters.output_stride is 23, expected at least 24: what lies within it", input,
+            by_view{p + 500, 8, 3, 2, 4, 4, 8, 23}, output);
     const std::int64_t huge = std::int64_t{1} << 62;
-    EXPECT_EQ(message(in_view{p, huge, 6, 5, 4}, filters, output),
-              "conv: input.count is 4611686018427387904, expected at most 288230376151711744");
-    EXPECT_EQ(message(in_view{p, 2, 6, 5, 4, 4, 20, huge}, filters, output),
-              "conv: input.image_stride is 4611686018427387904, expected a stride whose bytes fit 63 bits");
-    EXPECT_EQ(message(in_view{p + 950, 2, 6, 5, 4}, filters, output),
-              "conv: output is a view that overlaps input, expected one apart from it");
-    EXPECT_EQ(message(input, by_view{p + 1255, 8, 3, 2, 4}, output),
-              "conv: output is a view that overlaps filters, expected one apart from it");
+    refuses("input.count is 4611686018427387904, expected at most 288230376151711744",
+            in_view{p, huge, 6, 5, 4}, filters, output);
+    refuses("input.image_stride is 4611686018427387904, expected a stride whose bytes fit 63 bits",
+            in_view{p, 2, 6, 5, 4, 4, 20, huge}, filters, output);
+    refuses("output is a view that overlaps input, expected one apart from it", in_view{p + 950, 2, 6, 5, 4},
+            filters, output);
+    refuses("output is a view that overlaps filters, expected one apart from it", input,
+            by_view{p + 1255, 8, 3, 2, 4}, output);
     const auto* misaligned = reinterpret_cast<const float*>(reinterpret_cast<const char*>(p) + 2);
     EXPECT_THROW(conv<float>(in_view{misaligned, 2, 6, 5, 4}, filters, output, no_stream), invalid_argument);
 }
 
 TEST_F(conv_arguments, of_an_epilogue_fit_the_output) {
     using vector = vector_view<const float>;
-    EXPECT_EQ(message(conv_epilogue<float>{.bias = vector{p + 2000, 7}}),
-              "conv: epilogue.bias.size is 7, expected 8 (output.channels), or 0");
-    EXPECT_EQ(message(conv_epilogue<float>{.scale = vector{p + 2000, 9}}),
-              "conv: epilogue.scale.size is 9, expected 8 (output.channels), or 0");
-    EXPECT_EQ(message(conv_epilogue<float>{.scale = vector{p + 1200, 8}}),
-              "conv: epilogue.scale is a view that overlaps output, expected one apart from it");
-    EXPECT_EQ(message(conv_epilogue<float>{.residual = {p + 2000, 2, 4, 5, 8}}),
-              "conv: epilogue.residual.width is 5, expected 4 (output.width)");
-    EXPECT_EQ(message(conv_epilogue<float>{.residual = {p + 1001, 2, 4, 4, 8}}),
-              "conv: epilogue.residual is a view that overlaps output, expected one apart from it");
-    EXPECT_EQ(message(conv_epilogue<float>{.residual = {nullptr, 2, 4, 4, 8}}),
-              "conv: epilogue.residual.data is null, expected a pointer to its elements");
-    EXPECT_EQ(message(conv_epilogue<float>{.activation = static_cast<matmul_activation>(7)}),
-              "conv: epilogue.activation is 7, expected an enumerator of matmul_activation");
+    refuses("epilogue.bias.size is 7, expected 8 (output.channels), or 0",
+            conv_epilogue<float>{.bias = vector{p + 2000, 7}});
+    refuses("epilogue.scale.size is 9, expected 8 (output.channels), or 0",
+            conv_epilogue<float>{.scale = vector{p + 2000, 9}});
+    refuses("epilogue.scale is a view that overlaps output, expected one apart from it",
+            conv_epilogue<float>{.scale = vector{p + 1200, 8}});
+    refuses("epilogue.residual.width is 5, expected 4 (output.width)",
+            conv_epilogue<float>{.residual = {p + 2000, 2, 4, 5, 8}});
+    refuses("epilogue.residual is a view that overlaps output, expected one apart from it",
+            conv_epilogue<float>{.residual = {p + 1001, 2, 4, 4, 8}});
+    refuses("epilogue.residual.data is null, expected a pointer to its elements",
+            conv_epilogue<float>{.residual = {nullptr, 2, 4, 4, 8}});
+    refuses("epilogue.activation is 7, expected an enumerator of matmul_activation",
+            conv_epilogue<float>{.activation = static_cast<matmul_activation>(7)});
 }
 
 TEST_F(conv_arguments, have_known_options) {
-    EXPECT_EQ(message({.algorithm = static_cast<conv_algorithm>(99)}),
-              "conv: options.algorithm is 99, expected an enumerator of conv_algorithm");
-    EXPECT_EQ(message({.precision = static_cast<precision>(7)}),
-              "conv: options.precision is 7, expected an enumerator of precision");
-    EXPECT_EQ(message({.algorithm = conv_algorithm::tiled, .kernel = "other"}),
-              "conv: options.kernel is other, expected one of tiled");
-    EXPECT_EQ(message({.algorithm = conv_algorithm::grouped, .kernel = "mma"}),
-              "conv: options.kernel is mma, expected one of grouped fma, grouped mma");
-    EXPECT_EQ(message({.kernel = "128x256"}),
-              "conv: options.kernel is 128x256, expected one of " + test::joined(conv_kernels()));
+    refuses("options.algorithm is 99, expected an enumerator of conv_algorithm",
+            conv_options{.algorithm = static_cast<conv_algorithm>(99)});
+    refuses("options.precision is 7, expected an enumerator of precision",
+            conv_options{.precision = static_cast<precision>(7)});
+    refuses("options.kernel is other, expected one of tiled",
+            conv_options{.algorithm = conv_algorithm::tiled, .kernel = "other"});
+    refuses("options.kernel is mma, expected one of grouped fma, grouped mma",
+            conv_options{.algorithm = conv_algorithm::grouped, .kernel = "mma"});
+    refuses("options.kernel is 128x256, expected one of " + joined(conv_kernels()),
+            conv_options{.kernel = "128x256"});
     EXPECT_NE(message({.workspace = std::as_writable_bytes(std::span(p + 1000, 64))}), "");
     EXPECT_NE(message({.workspace = std::as_writable_bytes(std::span(p + 3001, 8)).subspan(2)}), "");
 }
 
 TEST_F(conv_arguments, are_checked_by_the_other_functions_too) {
-    EXPECT_EQ(invalid_argument_of([&] {
-                  host::conv<float>(in_view{p, 3, 6, 5, 4}, filters, output);
-              }),
-              "host::conv: output.count is 2, expected 3 (input.count)");
-    EXPECT_EQ(invalid_argument_of([&] {
-                  (void)conv_problem_of<float>(in_view{nullptr, 3, 6, 5, 4}, filters, output);
-              }),
-              "conv_problem_of: output.count is 2, expected 3 (input.count)");
+    expect_error("host::conv: output.count is 2, expected 3 (input.count)", [&] {
+        host::conv<float>(in_view{p, 3, 6, 5, 4}, filters, output);
+    });
+    expect_error("conv_problem_of: output.count is 2, expected 3 (input.count)", [&] {
+        (void)conv_problem_of<float>(in_view{nullptr, 3, 6, 5, 4}, filters, output);
+    });
 }
 
 std::set<const float*> addresses(const tensor_view<const float>& t) {
@@ -175,7 +152,7 @@ std::set<const float*> addresses(const tensor_view<const float>& t) {
 
 // No overlap is missed, and channels, columns, rows and images of one tensor are not taken for overlaps.
 TEST_F(conv_arguments, overlap_where_they_share_an_address) {
-    test::drawing draw;
+    drawing draw;
     int alike = 0, shared = 0;
     for (int i = 0; i < 4000; ++i) {
         const std::int64_t count = draw(1, 3), height = draw(1, 3), width = draw(1, 3);
@@ -216,4 +193,4 @@ TEST_F(conv_arguments, may_be_empty) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

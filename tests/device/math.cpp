@@ -1,9 +1,6 @@
 #include "kernels/device/math.hpp"
 
-#include <gtest/gtest.h>
-
-#include <cstdint>
-#include <type_traits>
+#include "tests/support/headers.hpp"
 
 namespace heddle::kernels {
 namespace {

@@ -16,10 +16,8 @@
 #include <numeric>
 #include <vector>
 
-namespace heddle {
+namespace heddle::test {
 namespace {
-
-using test::guarded;
 
 constexpr float infinity = std::numeric_limits<float>::infinity();
 
@@ -83,7 +81,7 @@ __global__ void add_by_the_last_block(unsigned* counter, int* written, int* sum)
     *sum = total;
 }
 
-class device_reduce : public test::gpu_test {
+class device_reduce : public gpu_test {
   protected:
     template <class Operation, class T>
     static std::vector<T> warps(const std::vector<T>& elements, int threads) {
@@ -111,7 +109,7 @@ class device_reduce : public test::gpu_test {
 TEST_F(device_reduce, of_a_warp_adds_up_all_lanes_and_no_others) {
     for (const int size : {1, 2, 15, 16, 17, 31, 32, 33, 63, 64, 95, 96}) {
         SCOPED_TRACE(size);
-        const auto elements = test::random_elements<std::int64_t>(size, -0x1p40, 0x1p40);
+        const auto elements = random_elements<std::int64_t>(size, -0x1p40, 0x1p40);
         std::vector<std::int64_t> expected(3);
         for (std::size_t i = 0; i < elements.size(); ++i) expected[i / 32] += elements[i];
         EXPECT_EQ((warps<add>(elements, 96)), expected);
@@ -123,7 +121,7 @@ TEST_F(device_reduce, of_a_block_adds_up_all_threads) {
         for (const int size : {1, 31, 32, 33, threads / 2 + 1, threads - 1, threads}) {
             if (size > threads) continue;
             SCOPED_TRACE(testing::Message() << size << " elements, " << threads << " threads");
-            const auto elements = test::random_elements<std::int64_t>(size, -0x1p40, 0x1p40);
+            const auto elements = random_elements<std::int64_t>(size, -0x1p40, 0x1p40);
             const std::int64_t sum = std::accumulate(elements.begin(), elements.end(), std::int64_t{0});
             ASSERT_EQ((block_twice<add>(elements, threads)), std::vector<std::int64_t>(2, sum));
         }
@@ -132,19 +130,19 @@ TEST_F(device_reduce, of_a_block_adds_up_all_threads) {
 TEST_F(device_reduce, of_floats_takes_no_more_additions_than_its_depth) {
     for (const int threads : {32, 64, 96, 512, 1024}) {
         SCOPED_TRACE(threads);
-        const auto elements = test::random_elements<float>(threads);
+        const auto elements = random_elements<float>(threads);
         double sum = 0, magnitude = 0;
         for (const float element : elements) {
             sum += double{element};
             magnitude += std::abs(double{element});
         }
         const auto bound = [&](int depth) {
-            const double du = depth * test::unit_roundoff<float>();
+            const double du = depth * unit_roundoff<float>();
             return du / (1 - du) * magnitude;
         };
         const int depth = threads == 32 ? kernels::warp_reduce_depth : kernels::block_reduce_depth;
         const auto results = block_twice<add>(elements, threads);
-        for (const float result : results) EXPECT_TRUE(test::is_within(double{result}, sum, bound(depth)));
+        for (const float result : results) EXPECT_TRUE(is_within(double{result}, sum, bound(depth)));
         EXPECT_EQ((block_twice<add>(elements, threads)), results) << "not the same order every time";
     }
 }
@@ -154,7 +152,7 @@ TEST_F(device_reduce, passes_nan_from_every_thread_on) {
     for (const int threads : {32, 64, 1024})
         for (int at = 0; at < threads; at += threads <= 64 ? 1 : 31) {
             SCOPED_TRACE(testing::Message() << "thread " << at << " of " << threads);
-            auto elements = test::random_elements<float>(threads);
+            auto elements = random_elements<float>(threads);
             elements[static_cast<std::size_t>(at)] = 2;
             for (const float result : block_twice<largest>(elements, threads)) ASSERT_EQ(result, 2);
             elements[static_cast<std::size_t>(at)] = nan;
@@ -163,7 +161,7 @@ TEST_F(device_reduce, passes_nan_from_every_thread_on) {
         }
 }
 
-class device_atomic_increment : public test::gpu_test {};
+class device_atomic_increment : public gpu_test {};
 
 TEST_F(device_atomic_increment, wraps_after_the_last) {
     for (const unsigned last : {0u, 1u, 6u}) {
@@ -211,4 +209,4 @@ TEST_F(device_atomic_increment, shows_the_last_block_what_the_others_wrote) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

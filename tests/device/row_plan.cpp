@@ -1,10 +1,6 @@
 #include "kernels/device/row_plan.hpp"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cstdint>
-#include <utility>
+#include "tests/support/headers.hpp"
 
 namespace heddle::kernels {
 namespace {

@@ -1,14 +1,7 @@
 #include "kernels/device/tensor_map_limits.hpp"
 
 #include "kernels/device/tensor_map.hpp"
-#include "tests/support/gpu.hpp"
-#include <heddle/buffer.hpp>
-#include <heddle/stream.hpp>
-#include <heddle/types.hpp>
-
-#include <gtest/gtest.h>
-
-#include <cstdint>
+#include "tests/support/headers.hpp"
 
 // The last values that a tensor map takes, and the first that it refuses, by the driver's documentation.
 namespace heddle::kernels {

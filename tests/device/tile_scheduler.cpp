@@ -1,11 +1,6 @@
 #include "kernels/frame/tile_scheduler.hpp"
 
-#include <gtest/gtest.h>
-
-#include <map>
-#include <set>
-#include <string>
-#include <vector>
+#include "tests/support/headers.hpp"
 
 namespace heddle::kernels::frame {
 namespace {

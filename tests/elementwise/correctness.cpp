@@ -1,46 +1,23 @@
 #include "tests/bounds/elementwise.hpp"
 #include "tests/support/elementwise.hpp"
-#include "tests/support/gpu.hpp"
-#include "tests/support/guarded.hpp"
-#include "tests/support/random.hpp"
-#include <heddle/buffer.hpp>
-#include <heddle/copy.hpp>
-#include <heddle/elementwise.hpp>
-#include <heddle/graph.hpp>
-#include <heddle/stream.hpp>
+#include "tests/support/headers.hpp"
 
-#include <gtest/gtest.h>
 #include <heddle_baselines.hpp>
-
-#include <array>
-#include <cmath>
-#include <limits>
-#include <utility>
-#include <vector>
 
 #if HEDDLE_HAS_CUDNN
 #include <cudnn.h>
 #endif
 
 // What tests/fuzz does not draw.
-namespace heddle {
+namespace heddle::test {
 namespace {
 
-using test::guarded;
-using test::random_elements;
-
-std::vector<elementwise_algorithm> every_algorithm() {
-    std::vector<elementwise_algorithm> all(elementwise_algorithms().begin(), elementwise_algorithms().end());
-    all.push_back(elementwise_algorithm::automatic);
-    return all;
-}
-
 template <class T>
-class elementwise : public test::gpu_test {};
+class elementwise : public gpu_test {};
 using element_types = testing::Types<double, float, half, bfloat16>;
-TYPED_TEST_SUITE(elementwise, element_types, test::type_names);
+TYPED_TEST_SUITE(elementwise, element_types, type_names);
 
-class elementwise_of_floats : public test::gpu_test {
+class elementwise_of_floats : public gpu_test {
   protected:
     static std::vector<float> sums(const std::vector<float>& x, const std::vector<float>& y) {
         std::vector<float> z(x.size());
@@ -55,7 +32,7 @@ TEST_F(elementwise_of_floats, works_between_parts_of_one_matrix) {
     const heddle::stream stream;
     const std::int64_t rows = 29, cols = 17, pitch = 3 * cols;
     for (const std::int64_t step : {1, 3})
-        for (const elementwise_algorithm algorithm : every_algorithm()) {
+        for (const elementwise_algorithm algorithm : with_automatic(elementwise_algorithms())) {
             SCOPED_TRACE(testing::Message() << to_string(algorithm) << ", step " << step);
             const std::int64_t apart = step == 1 ? cols : 1;
             guarded<float> m(rows, pitch, pitch);
@@ -72,7 +49,7 @@ TEST_F(elementwise_of_floats, works_between_parts_of_one_matrix) {
                                    elements[to + static_cast<std::size_t>(apart)];
                 }
             stream.synchronize();
-            EXPECT_TRUE(test::are_same(m.download(), elements));
+            EXPECT_TRUE(are_same(m.download(), elements));
             EXPECT_TRUE(m.canaries_alive());
         }
 }
@@ -80,7 +57,7 @@ TEST_F(elementwise_of_floats, works_between_parts_of_one_matrix) {
 TEST_F(elementwise_of_floats, replays_from_a_graph) {
     const heddle::stream stream;
     const std::int64_t size = 5003;
-    for (const elementwise_algorithm algorithm : every_algorithm()) {
+    for (const elementwise_algorithm algorithm : with_automatic(elementwise_algorithms())) {
         SCOPED_TRACE(to_string(algorithm));
         guarded<float> x(size), y(size), z(size);
         const auto graph = graph::capture(stream, [&] {
@@ -95,9 +72,9 @@ TEST_F(elementwise_of_floats, replays_from_a_graph) {
             y.upload(ys);
             graph.launch(stream);
             stream.synchronize();
-            EXPECT_TRUE(test::are_same(z.download(), sums(xs, ys)));
+            EXPECT_TRUE(are_same(z.download(), sums(xs, ys)));
             for (float& element : xs) element = element < 0 ? 0 : element;
-            EXPECT_TRUE(test::are_same(x.download(), xs));
+            EXPECT_TRUE(are_same(x.download(), xs));
         }
     }
 }
@@ -107,8 +84,8 @@ TYPED_TEST(elementwise, sigmoid_is_exact_at_its_limits) {
     const heddle::stream stream;
     constexpr float infinity = std::numeric_limits<float>::infinity();
     const auto most = static_cast<T>(static_cast<compute_type<T>>(bounds::largest<T>()));
-    const auto least = static_cast<T>(static_cast<compute_type<T>>(test::smallest<T>()));
-    const std::vector<T> xs = {T(infinity), most, T(-infinity), T(-test::to_double(most)), T(0.0f), least};
+    const auto least = static_cast<T>(static_cast<compute_type<T>>(smallest<T>()));
+    const std::vector<T> xs = {T(infinity), most, T(-infinity), T(-to_double(most)), T(0.0f), least};
     const double expected[] = {1, 1, 0, 0, 0.5, 0.5};
     const auto size = static_cast<std::int64_t>(xs.size());
     guarded<T> x(size), y(size);
@@ -116,7 +93,7 @@ TYPED_TEST(elementwise, sigmoid_is_exact_at_its_limits) {
     sigmoid<T>(x.vector(), y.vector(), stream);
     stream.synchronize();
     const auto ys = y.download();
-    for (std::size_t i = 0; i < ys.size(); ++i) EXPECT_EQ(test::to_double(ys[i]), expected[i]) << i;
+    for (std::size_t i = 0; i < ys.size(); ++i) EXPECT_EQ(to_double(ys[i]), expected[i]) << i;
 }
 
 #if HEDDLE_HAS_CUDNN
@@ -157,7 +134,7 @@ TYPED_TEST(elementwise, sigmoid_agrees_with_cudnn) {
     // Our side's bound is the theory's. cuDNN documents none: its side's is an assumption of this test. It is
     // two units of roundoff for the 16-bit types, and 16 for the others, which allows fast functions, and
     // absolute, which allows the form by tanh.
-    constexpr double cudnn_error = (sizeof(TypeParam) == 2 ? 2 : 16) * test::unit_roundoff<TypeParam>();
+    constexpr double cudnn_error = (sizeof(TypeParam) == 2 ? 2 : 16) * unit_roundoff<TypeParam>();
     constexpr std::int64_t size = 100003;
     const auto xs = random_elements<TypeParam>(size, -20, 20);
     guarded<TypeParam> x(size), ours(size), theirs(size);
@@ -167,10 +144,10 @@ TYPED_TEST(elementwise, sigmoid_agrees_with_cudnn) {
     ASSERT_NO_FATAL_FAILURE(cudnn_sigmoid(x.data(), theirs.data(), static_cast<int>(size), stream.get()));
     const auto our_results = ours.download(), their_results = theirs.download();
     for (std::size_t i = 0; i < xs.size(); ++i) {
-        const double input = test::to_double(xs[i]), output = test::to_double(our_results[i]);
+        const double input = to_double(xs[i]), output = to_double(our_results[i]);
         const auto our_error = static_cast<double>(
             bounds::sigmoid_bound<TypeParam>(input, bounds::exact_sigmoid(xs[i]), accuracy_of<TypeParam>));
-        ASSERT_TRUE(test::is_within(output, test::to_double(their_results[i]), our_error + cudnn_error))
+        ASSERT_TRUE(is_within(output, to_double(their_results[i]), our_error + cudnn_error))
             << "sigmoid(" << input << ")";
     }
 }
@@ -185,8 +162,8 @@ struct spread {
     std::int64_t row_stride, col_stride;
 };
 
-// From 2^22 packets on, `vectorized` has blocks of 1024 threads for two full inputs, and of 256 for one beside a broadcast: whole
-// ones, a cut packet, several rows each.
+// From 2^22 packets on, `vectorized` has blocks of 1024 threads for two full inputs, and of 256 for one beside a
+// broadcast. The shapes have whole blocks, a packet that is cut, and several rows in a block.
 TEST_F(large_elementwise, takes_wide_blocks_and_others) {
     const heddle::stream stream;
     constexpr std::pair<std::int64_t, std::int64_t> shapes[] = {
@@ -210,8 +187,8 @@ TEST_F(large_elementwise, takes_wide_blocks_and_others) {
                 ys[i] = from[static_cast<std::size_t>(at / cols * s.row_stride + at % cols * s.col_stride)];
                 expected[i] = std::fma(xs[i], xs[i], ys[i]);
             }
-            EXPECT_TRUE(test::are_same(sum.download(), sums(xs, ys)));
-            EXPECT_TRUE(test::are_same(fused.download(), expected));
+            EXPECT_TRUE(are_same(sum.download(), sums(xs, ys)));
+            EXPECT_TRUE(are_same(fused.download(), expected));
             EXPECT_TRUE(sum.canaries_alive() && fused.canaries_alive());
         }
 }
@@ -225,12 +202,12 @@ TEST_F(large_elementwise, takes_more_rows_than_a_grid_is_high) {
         const auto expected = sums(xs, xs);
         guarded<float> x(rows, cols, cols, 1);  // where nothing is aligned, a thread takes one element
         x.upload(xs);
-        for (const elementwise_algorithm algorithm : every_algorithm()) {
+        for (const elementwise_algorithm algorithm : with_automatic(elementwise_algorithms())) {
             SCOPED_TRACE(testing::Message() << rows << " x " << cols << ' ' << to_string(algorithm));
             guarded<float> z(rows, cols, cols + 2);
             add<float>(x.matrix(), x.matrix(), z.matrix(), stream, {.algorithm = algorithm});
             stream.synchronize();
-            EXPECT_TRUE(test::are_same(z.download(), expected));
+            EXPECT_TRUE(are_same(z.download(), expected));
             EXPECT_TRUE(z.canaries_alive());
         }
     }
@@ -245,15 +222,13 @@ TEST_F(large_elementwise, turns_over_more_squares_than_a_grid_is_high) {
     x.upload(xs);
     relu<half>(x.matrix(), y.matrix(), stream);
     stream.synchronize();
-    EXPECT_TRUE(test::are_same(y.download(), xs));
+    EXPECT_TRUE(are_same(y.download(), xs));
     EXPECT_TRUE(y.canaries_alive());
 }
 
 TEST_F(large_elementwise, takes_more_than_2_to_31_elements) {
     constexpr std::int64_t size = (std::int64_t{1} << 31) + 9;
-    std::size_t free = 0, total = 0;
-    check(cudaMemGetInfo(&free, &total));
-    if (free < (size + 1) * sizeof(half)) GTEST_SKIP() << "needs 4 GiB of device memory";
+    if (!has_free_memory((size + 1) * sizeof(half))) GTEST_SKIP() << "needs 4 GiB of device memory";
 
     const heddle::stream stream;
     device_buffer<half> x(size, stream);
@@ -262,7 +237,7 @@ TEST_F(large_elementwise, takes_more_than_2_to_31_elements) {
         copy_and_wait(vector_view<const half>{x.data() + i, 1}, element, stream);
         return static_cast<float>(element[0]);
     };
-    for (const elementwise_algorithm algorithm : every_algorithm()) {
+    for (const elementwise_algorithm algorithm : with_automatic(elementwise_algorithms())) {
         SCOPED_TRACE(to_string(algorithm));
         fill_bytes(x, std::byte{0x3c}, stream);
         const float before = at(0);
@@ -280,4 +255,4 @@ TEST_F(large_elementwise, takes_more_than_2_to_31_elements) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

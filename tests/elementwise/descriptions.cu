@@ -11,7 +11,7 @@ namespace {
 
 using detail::elementwise_way;
 
-/// What a call of inputs and an output, of float, comes to: as it is prepared, and how it is shared out. No element is touched.
+/// How a call of float inputs and an output is prepared and shared out. No element is touched.
 struct prepared {
     std::vector<detail::operand> operands;
     detail::elementwise_facts problem;

@@ -10,11 +10,8 @@
 #include <cstdint>
 #include <vector>
 
-namespace heddle {
+namespace heddle::test {
 namespace {
-
-using test::guarded;
-using test::random_elements;
 
 struct leaky {
     float slope;
@@ -35,7 +32,7 @@ struct mixed {
     __device__ double operator()(double x, double y, double z) const { return x < y ? z : -z; }
 };
 
-using transform_test = test::gpu_test;
+using transform_test = gpu_test;
 
 TEST_F(transform_test, applies_a_functor_of_ones_own) {
     const stream s;
@@ -79,10 +76,9 @@ TEST_F(transform_test, takes_bytes_that_begin_anywhere) {
                              << cols << " columns, output at " << of_output << ", input at " << offset);
                 const auto xs = random_elements<std::uint8_t>(rows * cols, 0, 255),
                            ys = random_elements<std::uint8_t>(rows * cols, 0, 255);
-                const test::row_layout alike{.offset = of_output,
-                                             .padding = (packet - cols % packet) % packet};
-                auto x = test::make_rows<std::uint8_t>(rows, cols, {.offset = offset, .padding = 1}),
-                     y = test::make_rows<std::uint8_t>(rows, cols, alike);
+                const row_layout alike{.offset = of_output, .padding = (packet - cols % packet) % packet};
+                auto x = make_rows<std::uint8_t>(rows, cols, {.offset = offset, .padding = 1}),
+                     y = make_rows<std::uint8_t>(rows, cols, alike);
                 x.upload(xs);
                 transform<std::uint8_t>(rotated{}, x.matrix(), y.matrix(), s);
                 s.synchronize();
@@ -228,4 +224,4 @@ TEST(transform_arguments, are_checked_as_those_of_add) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

@@ -1,10 +1,6 @@
 #include "tests/bounds/elementwise.hpp"
 #include "tests/fuzz/operand.hpp"
 #include "tests/fuzz/operations.hpp"
-#include <heddle/elementwise.hpp>
-#include <heddle/host.hpp>
-#include <heddle/planes.hpp>
-#include <heddle/transpose.hpp>
 
 #include <deque>
 
@@ -49,16 +45,15 @@ void draw_matrices(drawing& d, problem& p, std::initializer_list<const char*> na
         shape[1] = static_cast<std::int64_t>(d.log_uniform(1, static_cast<double>(2 * most / shape[0])));
         if (d.one_in(2)) std::swap(shape[0], shape[1]);
     }
-    p.set("rows", shape[0]);
-    p.set("cols", shape[1]);
+    p.set({{"rows", shape[0]}, {"cols", shape[1]}});
     // In packets, most begin at the same distance behind a multiple of 16 bytes.
     const std::int64_t offset = d.one_in(2) ? 0 : d.integer(1, 15);
     for (const std::string name : names) {
         const placement at = p["lines"] == 1 && !d.one_in(8) ? placement{.offset = offset} : d.lie(true, 8);
-        p.set(name + "_offset", at.offset);
-        p.set(name + "_padding", at.padding);
-        p.set(name + "_step", at.step);
-        p.set(name + "_order", at.column_major ? 1 : 0);
+        p.set({{name + "_offset", at.offset},
+               {name + "_padding", at.padding},
+               {name + "_step", at.step},
+               {name + "_order", at.column_major ? 1 : 0}});
     }
     p.set("seed", d.integer(0, 1 << 30));
 }
@@ -93,51 +88,33 @@ void call(op operation, const View (&in)[3], const View& out, const problem& p, 
         where == processor::cpu ? on_host(arguments...) : on_device(arguments..., stream(), options);
     };
     const auto unary = [&](const auto& on_device, const auto& on_host) { with(on_device, on_host, x, out); };
-    switch (operation) {
-        case op::add:
-            return with(add<T>, host::add<T>, x, y, out);
-        case op::subtract:
-            return with(subtract<T>, host::subtract<T>, x, y, out);
-        case op::multiply:
-            return with(multiply<T>, host::multiply<T>, x, y, out);
-        case op::scale:
-            return with(scale<T>, host::scale<T>, static_cast<compute_type<T>>(alpha), x, out);
-        case op::axpy:
-            return with(axpy<T>, host::axpy<T>, static_cast<compute_type<T>>(alpha), x, out);
-        case op::fused_multiply_add:
-            return with(fused_multiply_add<T>, host::fused_multiply_add<T>, x, y, z, out);
-        case op::clamp:
-            return with(clamp<T>, host::clamp<T>, x, static_cast<compute_type<T>>(low),
-                        static_cast<compute_type<T>>(high), out);
-        case op::abs:
-            return unary(abs<T>, host::abs<T>);
-        case op::exp:
-            return unary(exp<T>, host::exp<T>);
-        case op::sigmoid:
-            return unary(sigmoid<T>, host::sigmoid<T>);
-        case op::tanh:
-            return unary(tanh<T>, host::tanh<T>);
-        case op::relu:
-            return unary(relu<T>, host::relu<T>);
-        case op::gelu:
-            return unary(gelu<T>, host::gelu<T>);
-        case op::gelu_tanh:
-            return unary(gelu_tanh<T>, host::gelu_tanh<T>);
-        case op::silu:
-            return unary(silu<T>, host::silu<T>);
-        case op::sigmoid_derivative:
-            return unary(sigmoid_derivative<T>, host::sigmoid_derivative<T>);
-        case op::tanh_derivative:
-            return unary(tanh_derivative<T>, host::tanh_derivative<T>);
-        case op::relu_derivative:
-            return unary(relu_derivative<T>, host::relu_derivative<T>);
-        case op::gelu_derivative:
-            return unary(gelu_derivative<T>, host::gelu_derivative<T>);
-        case op::gelu_tanh_derivative:
-            return unary(gelu_tanh_derivative<T>, host::gelu_tanh_derivative<T>);
-        case op::silu_derivative:
-            return unary(silu_derivative<T>, host::silu_derivative<T>);
-    }
+    if (operation == op::add) return with(add<T>, host::add<T>, x, y, out);
+    if (operation == op::subtract) return with(subtract<T>, host::subtract<T>, x, y, out);
+    if (operation == op::multiply) return with(multiply<T>, host::multiply<T>, x, y, out);
+    if (operation == op::scale)
+        return with(scale<T>, host::scale<T>, static_cast<compute_type<T>>(alpha), x, out);
+    if (operation == op::axpy)
+        return with(axpy<T>, host::axpy<T>, static_cast<compute_type<T>>(alpha), x, out);
+    if (operation == op::fused_multiply_add)
+        return with(fused_multiply_add<T>, host::fused_multiply_add<T>, x, y, z, out);
+    if (operation == op::clamp)
+        return with(clamp<T>, host::clamp<T>, x, static_cast<compute_type<T>>(low),
+                    static_cast<compute_type<T>>(high), out);
+    if (operation == op::abs) return unary(abs<T>, host::abs<T>);
+    if (operation == op::exp) return unary(exp<T>, host::exp<T>);
+    if (operation == op::sigmoid) return unary(sigmoid<T>, host::sigmoid<T>);
+    if (operation == op::tanh) return unary(tanh<T>, host::tanh<T>);
+    if (operation == op::relu) return unary(relu<T>, host::relu<T>);
+    if (operation == op::gelu) return unary(gelu<T>, host::gelu<T>);
+    if (operation == op::gelu_tanh) return unary(gelu_tanh<T>, host::gelu_tanh<T>);
+    if (operation == op::silu) return unary(silu<T>, host::silu<T>);
+    if (operation == op::sigmoid_derivative) return unary(sigmoid_derivative<T>, host::sigmoid_derivative<T>);
+    if (operation == op::tanh_derivative) return unary(tanh_derivative<T>, host::tanh_derivative<T>);
+    if (operation == op::relu_derivative) return unary(relu_derivative<T>, host::relu_derivative<T>);
+    if (operation == op::gelu_derivative) return unary(gelu_derivative<T>, host::gelu_derivative<T>);
+    if (operation == op::gelu_tanh_derivative)
+        return unary(gelu_tanh_derivative<T>, host::gelu_tanh_derivative<T>);
+    if (operation == op::silu_derivative) return unary(silu_derivative<T>, host::silu_derivative<T>);
 }
 
 /// Whether the result is the exact one, rounded, with the sign of a zero: the same as in the type of the arithmetic.
@@ -150,20 +127,12 @@ T rounded_once(op operation, T x, T y, T z) {
     using compute = compute_type<T>;
     const auto a = static_cast<compute>(x), b = static_cast<compute>(y), c = static_cast<compute>(z);
     const auto factor = static_cast<compute>(alpha);
-    switch (operation) {
-        case op::add:
-            return static_cast<T>(a + b);
-        case op::subtract:
-            return static_cast<T>(a - b);
-        case op::multiply:
-            return static_cast<T>(a * b);
-        case op::scale:
-            return static_cast<T>(factor * a);
-        case op::axpy:
-            return static_cast<T>(std::fma(factor, a, b));
-        default:
-            return static_cast<T>(std::fma(a, b, c));
-    }
+    if (operation == op::add) return static_cast<T>(a + b);
+    if (operation == op::subtract) return static_cast<T>(a - b);
+    if (operation == op::multiply) return static_cast<T>(a * b);
+    if (operation == op::scale) return static_cast<T>(factor * a);
+    if (operation == op::axpy) return static_cast<T>(std::fma(factor, a, b));
+    return static_cast<T>(std::fma(a, b, c));
 }
 
 template <class T>
@@ -185,8 +154,8 @@ const auto any_bits = static_cast<std::int64_t>(all_values.size());
 
 template <class T>
 std::vector<T> draw_inputs(const problem& p, op operation, std::int64_t count, std::uint64_t seed) {
-    auto drawn = p["values"] == any_bits ? random_bits<T>(count, seed)
-                                         : draw_values<T>(static_cast<values>(p["values"]), count, seed);
+    auto drawn =
+        p["values"] == any_bits ? random_bits<T>(count, seed) : draw_values<T>(kind_of(p), count, seed);
     if (p["values"] != any_bits)
         for (T& x : drawn)
             x = static_cast<T>(static_cast<compute_type<T>>(p["range"]) * static_cast<compute_type<T>>(x));
@@ -236,7 +205,7 @@ template <class T>
 std::string wrong_elementwise(const problem& p, processor where) {
     const op operation = elementwise_operations()[static_cast<std::size_t>(p["function"])];
     const std::int64_t rows = p["rows"], cols = p["cols"];
-    const auto seed = static_cast<std::uint64_t>(p["seed"]);
+    const auto seed = p.seed();
     // The operand that stands for each input, and the one that the output overwrites: 3 for none.
     const std::size_t sources[] = {0, p["y_is"] == 1 ? 0U : 1U, 2};
     const std::size_t wanted = operation == op::axpy ? 1
@@ -282,8 +251,7 @@ void draw_elementwise(drawing& d, problem& p) {
     if (d.one_in(3)) p.set("values", d.integer(any_bits - 1, any_bits));  // special values, or any bits
     if (!d.one_in(8)) p.set("y_is", 0);
     if (d.one_in(2)) p.set("in_place", 0);
-    p.set("range", d.one_of<std::int64_t>({1, 12, 40, 104, 750}));
-    p.set("views", d.one_in(4) ? 1 : 0);
+    p.set({{"range", d.one_of<std::int64_t>({1, 12, 40, 104, 750})}, {"views", d.one_in(4) ? 1 : 0}});
     if (p["views"] == 1) p.set("cols", p["rows"] * p["cols"]), p.set("rows", 1);
 }
 
@@ -292,7 +260,7 @@ void draw_elementwise(drawing& d, problem& p) {
 template <class T>
 std::string wrong_transpose(const problem& p, processor where) {
     const std::int64_t rows = p["rows"], cols = p["cols"];
-    const auto xs = random_bits<T>(rows * cols, static_cast<std::uint64_t>(p["seed"]));
+    const auto xs = random_bits<T>(rows * cols, p.seed());
     operand<T> x(where, lattice_of(p, "x", rows, cols), xs), y(where, lattice_of(p, "y", cols, rows));
     if (where == processor::cpu)
         host::transpose<T>(x.matrix(), y.matrix());
@@ -310,9 +278,7 @@ void draw_transpose(drawing& d, problem& p) {
     draw_matrices(d, p, {"x", "y"}, 1 << 17);
     if (!d.one_in(24)) return;
     // Enough tiles for small elements to have large ones.
-    p.set("type", d.integer(1, 2));
-    p.set("rows", d.integer(1500, 2600));
-    p.set("cols", d.integer(1500, 2600));
+    p.set({{"type", d.integer(1, 2)}, {"rows", d.integer(1500, 2600)}, {"cols", d.integer(1500, 2600)}});
 }
 
 // Planes of channels and pixels of channels.
@@ -328,7 +294,7 @@ std::string wrong_planes(const problem& p, processor where) {
     const std::int64_t count = p["count"], channels = p["channels"], height = p["height"], width = p["width"],
                        area = height * width;
     const bool is_back = p["function"] == 1;
-    const auto source = random_bits<T>(count * channels * area, static_cast<std::uint64_t>(p["seed"]));
+    const auto source = random_bits<T>(count * channels * area, p.seed());
     const lattice lines = lattice_of(p, "planes", {count, channels, height, width}),
                   pixels = lattice_of(p, "pixels", {count, height, width, channels});
     operand<T> from(where, is_back ? pixels : lines, source), to(where, is_back ? lines : pixels);
@@ -361,10 +327,11 @@ void draw_planes(drawing& d, problem& p) {
         if (d.one_in(5)) extent = 1;
     if (d.one_in(3) && !has_many_images)
         shape[0] = std::min(shape[0], 16 * d.integer(1, 9) + d.integer(-1, 1));
-    p.set("count", has_many_images ? static_cast<std::int64_t>(d.log_uniform(1000, 70001)) : d.integer(1, 4));
-    p.set("channels", shape[0]);
-    p.set("height", shape[1]);
-    p.set("width", shape[2]);
+    p.set(
+        {{"count", has_many_images ? static_cast<std::int64_t>(d.log_uniform(1000, 70001)) : d.integer(1, 4)},
+         {"channels", shape[0]},
+         {"height", shape[1]},
+         {"width", shape[2]}});
     for (const std::string name : {"planes", "pixels"}) {
         if (d.one_in(2)) continue;
         p.set(name + "_offset", d.one_in(2) ? d.integer(1, 8) : 0);
@@ -428,24 +395,16 @@ operation transpose_cases() {
                 {{"type", 0, {"u32", "u8", "u16", "u64"}}, {"rung", 0, rung_words(transpose_algorithms())}},
                 {"x", "y"}),
             draw_transpose, [](const problem& p, processor where) {
-                switch (p["type"]) {
-                    case 0:
-                        return wrong_transpose<std::uint32_t>(p, where);
-                    case 1:
-                        return wrong_transpose<std::uint8_t>(p, where);
-                    case 2:
-                        return wrong_transpose<std::uint16_t>(p, where);
-                    default:
-                        return wrong_transpose<std::uint64_t>(p, where);
-                }
+                if (p["type"] == 0) return wrong_transpose<std::uint32_t>(p, where);
+                if (p["type"] == 1) return wrong_transpose<std::uint8_t>(p, where);
+                if (p["type"] == 2) return wrong_transpose<std::uint16_t>(p, where);
+                return wrong_transpose<std::uint64_t>(p, where);
             }};
 }
 
 operation planes_cases() {
-    return {"planes", planes_fields(), draw_planes, [](const problem& p, processor where) {
-                return with_single<std::string>(p["type"],
-                                                [&]<class T>() { return wrong_planes<T>(p, where); });
-            }};
+    return {"planes", planes_fields(), draw_planes,
+            of_single_type<[]<class T>(auto&... a) { return wrong_planes<T>(a...); }>};
 }
 
 }  // namespace heddle::fuzz

@@ -1,9 +1,6 @@
 #include "tests/bounds/windows.hpp"
 #include "tests/fuzz/operations.hpp"
 #include "tests/fuzz/rows.hpp"
-#include <heddle/gaussian_blur.hpp>
-#include <heddle/host.hpp>
-#include <heddle/image_filter.hpp>
 
 #include <array>
 
@@ -27,24 +24,12 @@ std::vector<field> image_fields(std::vector<field> fields) {
         {"border", 0, {"replicate", "reflect", "reflect_101", "wrap", "constant"}},
         {"source", 0, {"of_each", "of_all"}},
         {"beside", 0, {"none", "sources", "destinations"}},
-        {"values", 0, all_values},
-        {"images"},
-        {"height"},
-        {"width"},
-        {"channels"},
-        {"radius_x", 1},
-        {"radius_y", 1},
-        {"left", 0},
-        {"top", 0},
-        {"right", 0},
-        {"bottom", 0},
-        {"offset", 0},
-        {"padding", 0},
-        {"to_offset", 0},
-        {"to_padding", 0},
-        {"seed", 0}};
+        {"values", 0, all_values}};
     fields.insert(fields.end(), more.begin(), more.end());
-    return fields;
+    return with_numbers(
+        std::move(fields),
+        "images height width channels radius_x radius_y left=0 top=0 right=0 bottom=0 offset=0 "
+        "padding=0 to_offset=0 to_padding=0 seed=0");
 }
 
 void draw_images(drawing& d, problem& p) {
@@ -56,16 +41,15 @@ void draw_images(drawing& d, problem& p) {
         return static_cast<std::int64_t>(d.log_uniform(1, is_huge ? 1300 : d.one_in(8) ? 60 : 18)) - 1;
     };
     p.set("radius_x", radius());
-    p.set("radius_y", d.one_in(3) ? radius() : p["radius_x"]);
-    p.set("images", d.one_in(3) ? d.integer(0, 3) : 1);
+    p.set({{"radius_y", d.one_in(3) ? radius() : p["radius_x"]},
+           {"images", d.one_in(3) ? d.integer(0, 3) : 1}});
     if (d.one_in(16)) p.set("images", static_cast<std::int64_t>(d.log_uniform(4, 5000)));
     p.set("channels", d.integer(1, 4));
     const std::int64_t reach = std::max<std::int64_t>(p["radius_x"] + p["radius_y"], 32),
                        in_all = reach * p["channels"] * std::max<std::int64_t>(p["images"], 1),
                        most = std::max<std::int64_t>((1 << 20) / in_all, 1);
     const auto shape = draw_shape(d, 2, most);
-    p.set("height", shape[0]);
-    p.set("width", shape[1]);
+    p.set({{"height", shape[0]}, {"width", shape[1]}});
     if (d.one_in(16)) {
         p.set("width", d.integer(1, 4));
         p.set("height", std::max<std::int64_t>(most / p["width"], 1));
@@ -81,14 +65,14 @@ void draw_images(drawing& d, problem& p) {
         p.set("left", p["left"] / packet * packet);
         const std::int64_t row = p["width"] * p["channels"],
                            to_row = row - (p["left"] + p["right"]) * p["channels"];
-        p.set("padding", (packet - row % packet) % packet);
-        p.set("to_padding", (packet - to_row % packet) % packet);
+        p.set({{"padding", (packet - row % packet) % packet},
+               {"to_padding", (packet - to_row % packet) % packet}});
     } else
         for (const char* const which : {"", "to_"}) {
             const placement at = d.lie(false);
             const std::string name(which);
-            p.set(name + "offset", lie == 2 ? at.offset : d.integer(0, packet - 1));
-            p.set(name + "padding", lie == 2 ? at.padding : d.integer(0, 31));
+            p.set({{name + "offset", lie == 2 ? at.offset : d.integer(0, packet - 1)},
+                   {name + "padding", lie == 2 ? at.padding : d.integer(0, 31)}});
         }
     p.set("seed", d.integer(0, 1 << 30));
 }
@@ -129,8 +113,7 @@ class images {
           part{p["left"], p["top"], width - p["left"] - p["right"], height - p["top"] - p["bottom"]},
           kind_(static_cast<border>(p["border"])),
           sources_(p["source"] == 1 ? 1 : count),
-          pixels_(draw_pixels<From>(static_cast<values>(p["values"]), sources_ * height * width * channels,
-                                    static_cast<std::uint64_t>(p["seed"]))),
+          pixels_(draw_pixels<From>(kind_of(p), sources_ * height * width * channels, p.seed())),
           from_(lie_apart(sources_, height, width * channels, p["offset"], p["padding"],
                           p.word("beside") == "sources")),
           to_(lie_apart(count, std::max<std::int64_t>(part.height, 0),
@@ -355,7 +338,7 @@ std::string wrong_box_blur(const problem& p, processor where) {
 }
 
 std::string wrong_convolution(const problem& p, processor where) {
-    const auto seed = static_cast<std::uint64_t>(p["seed"]);
+    const auto seed = p.seed();
     const auto taps = [](std::int64_t radius) { return 2 * std::min<std::int64_t>(radius, 1000) + 1; };
     auto along_x = draw_values<float>(values::uniform, taps(p["radius_x"]), seed + 1),
          along_y = draw_values<float>(values::uniform, taps(p["radius_y"]), seed + 2);

@@ -4,11 +4,6 @@
 #include "tests/fuzz/operations.hpp"
 #include "tests/fuzz/rows.hpp"
 #include "tests/fuzz/scratch.hpp"
-#include <heddle/device.hpp>
-#include <heddle/host.hpp>
-#include <heddle/loss.hpp>
-#include <heddle/norm.hpp>
-#include <heddle/softmax.hpp>
 
 namespace heddle::fuzz {
 namespace {
@@ -18,8 +13,8 @@ std::string wrong_softmax_gradient(const problem& p, processor where) {
     const std::int64_t rows = p["rows"], cols = p["cols"];
     const bool is_log = p["function"] == 1;
     const softmax_gradient_algorithm rung = rung_of(p, where, softmax_gradient_algorithms());
-    const auto seed = static_cast<std::uint64_t>(p["seed"]);
-    const auto kind = static_cast<values>(p["values"]);
+    const auto seed = p.seed();
+    const auto kind = kind_of(p);
     auto ys = draw_values<T>(kind, rows * cols, seed);
     if (is_log)  // of shares, none of which is above 1
         for (T& y : ys) y = static_cast<T>(-std::abs(static_cast<float>(y)));
@@ -27,14 +22,9 @@ std::string wrong_softmax_gradient(const problem& p, processor where) {
     operand<T> y(where, matrix_of(p, "y", rows, cols), ys), dy(where, matrix_of(p, "dy", rows, cols), dys),
         apart(where, matrix_of(p, "dx", rows, cols));
     operand<T>& dx = p["in_place"] == 0 ? apart : p["in_place"] == 1 ? y : dy;
-    if (where == processor::cpu)
-        is_log ? host::log_softmax_gradient<T>(y.matrix(), dy.matrix(), dx.matrix())
-               : host::softmax_gradient<T>(y.matrix(), dy.matrix(), dx.matrix());
-    else {
-        const softmax_gradient_options options{rung};
-        is_log ? log_softmax_gradient<T>(y.matrix(), dy.matrix(), dx.matrix(), stream(), options)
-               : softmax_gradient<T>(y.matrix(), dy.matrix(), dx.matrix(), stream(), options);
-    }
+    call(where, is_log ? host::log_softmax_gradient<T> : host::softmax_gradient<T>,
+         is_log ? log_softmax_gradient<T> : softmax_gradient<T>, softmax_gradient_options{rung}, y.matrix(),
+         dy.matrix(), dx.matrix());
     const bounds::expected_softmax_gradient all(ys, dys, cols,
                                                 where == processor::cpu
                                                     ? bounds::softmax_gradient_depth_on_host
@@ -54,8 +44,8 @@ std::string wrong_norm_gradient(const problem& p, processor where) {
     const bool wants_dx = wanted == 0 || wanted == 1 || wanted == 5;
     const bool wants_dgamma = wanted != 1 && wanted != 3;
     const bool wants_dbeta = is_layer && (wanted == 0 || wanted == 3 || wanted == 4);
-    const auto seed = static_cast<std::uint64_t>(p["seed"]);
-    const auto kind = static_cast<values>(p["values"]);
+    const auto seed = p.seed();
+    const auto kind = kind_of(p);
     const auto xs = draw_norm_values<T>(p, seed), dys = draw_values<T>(kind, rows * cols, seed + 1);
     const auto gammas = draw_values<T>(values::uniform, has_gamma ? cols : 0, seed + 2);
     operand<T> x(where, matrix_of(p, "x", rows, cols), xs), dy(where, matrix_of(p, "dy", rows, cols), dys),
@@ -116,8 +106,8 @@ std::string wrong_squared_error(const problem& p, processor where) {
     const std::int64_t rows = p["rows"], cols = p["cols"];
     if (cols == 0) return {};  // such predictions do nothing
     const bool wants_loss = p["wanted"] != 2, wants_gradient = p["wanted"] != 1;
-    const auto seed = static_cast<std::uint64_t>(p["seed"]);
-    const auto kind = static_cast<values>(p["values"]);
+    const auto seed = p.seed();
+    const auto kind = kind_of(p);
     const auto xs = draw_values<T>(kind, rows * cols, seed), ts = draw_values<T>(kind, rows * cols, seed + 1);
     operand<T> x(where, matrix_of(p, "x", rows, cols), xs),
         target(where, matrix_of(p, "target", rows, cols), ts),
@@ -149,7 +139,7 @@ template <class T>
 std::string wrong_label_hits(const problem& p, processor where) {
     const std::int64_t rows = p["rows"], cols = p["cols"];
     if (cols == 0) return {};  // such scores do nothing
-    const auto seed = static_cast<std::uint64_t>(p["seed"]);
+    const auto seed = p.seed();
     const auto xs = draw_row_values<T>(p, seed);
     drawing d({"labels", seed, 0});
     std::vector<std::int32_t> classes;
@@ -174,10 +164,7 @@ std::string wrong_label_hits(const problem& p, processor where) {
         hits(where, vector_of(p, "hits", rows));
     where == processor::cpu ? host::label_hits<T>(x.matrix(), labels.vector(), hits.vector())
                             : label_hits<T>(x.matrix(), labels.vector(), hits.vector(), stream());
-    return first_of({mismatch(
-                         "hits", hits.read(), [&](std::size_t i) { return expected[i]; },
-                         [](std::size_t) { return 0.0; }),
-                     hits.damage(), x.change(), labels.change()});
+    return first_of({mismatch("hits", hits.read(), expected), hits.damage(), x.change(), labels.change()});
 }
 
 /// Some have more rows than blocks and clusters process at once.
@@ -186,8 +173,7 @@ void draw_norm_gradient(drawing& d, problem& p) {
     p.set("sum_step", d.integer(1, 3));
     if (!d.one_in(16)) return;
     const std::int64_t cols = draw_extent(d, 1 << 16);
-    p.set("rows", (1 << 21) / cols - d.integer(0, 7));
-    p.set("cols", cols);
+    p.set({{"rows", (1 << 21) / cols - d.integer(0, 7)}, {"cols", cols}});
 }
 
 }  // namespace
@@ -202,10 +188,7 @@ operation softmax_gradient_cases() {
             [](drawing& d, problem& p) {
                 draw_rows(d, p, {"y", "dy", "dx"});
             },
-            [](const problem& p, processor where) {
-                return with_single<std::string>(
-                    p["type"], [&]<class T>() { return wrong_softmax_gradient<T>(p, where); });
-            }};
+            of_single_type<[]<class T>(auto&... a) { return wrong_softmax_gradient<T>(a...); }>};
 }
 
 operation norm_gradient_cases() {
@@ -220,10 +203,8 @@ operation norm_gradient_cases() {
                          {"sum_step"},
                          {"values", 0, all_values},
                          {"rung", 0, rung_words(norm_gradient_algorithms())}}),
-            draw_norm_gradient, [](const problem& p, processor where) {
-                return with_single<std::string>(p["type"],
-                                                [&]<class T>() { return wrong_norm_gradient<T>(p, where); });
-            }};
+            draw_norm_gradient,
+            of_single_type<[]<class T>(auto&... a) { return wrong_norm_gradient<T>(a...); }>};
 }
 
 operation squared_error_cases() {
@@ -239,10 +220,7 @@ operation squared_error_cases() {
                 draw_rows(d, p, {"x", "target", "gradient"}, 1 << 20);
                 draw_vectors(d, p, {"loss"});
             },
-            [](const problem& p, processor where) {
-                return with_single<std::string>(p["type"],
-                                                [&]<class T>() { return wrong_squared_error<T>(p, where); });
-            }};
+            of_single_type<[]<class T>(auto&... a) { return wrong_squared_error<T>(a...); }>};
 }
 
 operation label_hits_cases() {
@@ -252,10 +230,7 @@ operation label_hits_cases() {
                 draw_rows(d, p, {"x"});
                 draw_vectors(d, p, {"labels", "hits"});
             },
-            [](const problem& p, processor where) {
-                return with_single<std::string>(p["type"],
-                                                [&]<class T>() { return wrong_label_hits<T>(p, where); });
-            }};
+            of_single_type<[]<class T>(auto&... a) { return wrong_label_hits<T>(a...); }>};
 }
 
 }  // namespace heddle::fuzz

@@ -2,9 +2,6 @@
 #include "tests/bounds/windows.hpp"
 #include "tests/fuzz/operand.hpp"
 #include "tests/fuzz/operations.hpp"
-#include <heddle/conv.hpp>
-#include <heddle/host.hpp>
-#include <heddle/pool.hpp>
 
 namespace heddle::fuzz {
 namespace {
@@ -12,17 +9,11 @@ namespace {
 /// The fields of windows: the distances, and the gaps around an image. The operand with gaps has padding behind each
 /// pixel, row and image.
 std::vector<field> window_fields(std::vector<field> fields) {
-    const std::vector<field> more = {{"count"},          {"height"},
-                                     {"width"},          {"window_height"},
-                                     {"window_width"},   {"stride_y"},
-                                     {"stride_x"},       {"top", 0},
-                                     {"bottom", 0},      {"left", 0},
-                                     {"right", 0},       {"spaced", 0, {"input", "output", "filters", "all"}},
-                                     {"offset", 0},      {"padding", 0},
-                                     {"row_padding", 0}, {"image_padding", 0},
-                                     {"seed", 0}};
-    fields.insert(fields.end(), more.begin(), more.end());
-    return fields;
+    fields.push_back({"spaced", 0, {"input", "output", "filters", "all"}});
+    return with_numbers(
+        std::move(fields),
+        "count height width window_height window_width stride_y stride_x top=0 bottom=0 left=0 "
+        "right=0 offset=0 padding=0 row_padding=0 image_padding=0 seed=0");
 }
 
 /// In half of the problems there are gaps around the pixels, rows and images of a tensor.
@@ -37,8 +28,8 @@ void draw_gaps(drawing& d, problem& p, const std::string& prefix) {
 void draw_windows(drawing& d, problem& p, std::int64_t channels, std::int64_t products) {
     const std::int64_t window = d.one_of<std::int64_t>({1, 2, 3, 3, 3, 5, 7});
     const auto other = [&] { return d.integer(1, d.one_in(4) ? 40 : 6); };
-    p.set("window_height", d.one_in(12) ? other() : window);
-    p.set("window_width", d.one_in(4) ? other() : window);
+    p.set({{"window_height", d.one_in(12) ? other() : window},
+           {"window_width", d.one_in(4) ? other() : window}});
     const std::int64_t stride = d.one_in(3) ? 2 : 1;
     for (const char* const axis : {"stride_y", "stride_x"})
         p.set(axis, d.one_in(6) ? d.integer(1, d.one_in(4) ? 9 : 3) : stride);
@@ -69,8 +60,7 @@ void draw_windows(drawing& d, problem& p, std::int64_t channels, std::int64_t pr
                        pixels = std::max<std::int64_t>(width * height, 1);
     p.set("count", std::min(d.one_in(8) ? shape[0] : std::min<std::int64_t>(shape[0], 40),
                             std::max<std::int64_t>(most / pixels, 1)));
-    p.set("height", height);
-    p.set("width", width);
+    p.set({{"height", height}, {"width", width}});
     draw_gaps(d, p, "");
     p.set("seed", d.integer(0, 1 << 30));
 }
@@ -141,8 +131,8 @@ std::string wrong_conv(const problem& p, processor where) {
     if (rows * cols * count * outputs > 1 << 21 ||
         rows * cols * count * outputs * taps_y * taps_x * std::max<std::int64_t>(in, 1) > 1 << 25)
         return {};  // too many terms for a reference
-    const auto seed = static_cast<std::uint64_t>(p["seed"]);
-    const auto kind = static_cast<values>(p["values"]);
+    const auto seed = p.seed();
+    const auto kind = kind_of(p);
     const auto xs = draw_for_windows<T>(kind, count * height * width * channels, seed);
     const auto ws = draw_for_windows<T>(beside(kind), outputs * taps_y * taps_x * in, seed + 1);
     const auto biases = draw_values<Out>(values::uniform, outputs, seed + 2),
@@ -233,10 +223,7 @@ std::string wrong_conv(const problem& p, processor where) {
             host::conv<Out, T>(input.tensor(), filters.filters(), output.tensor(), epilogue, options);
         else
             conv<Out, T>(input.tensor(), filters.filters(), output.tensor(), epilogue, stream(), options);
-        return first_of({mismatch(
-                             "output", output.read(), [&](std::size_t i) { return sums[i]; },
-                             [&](std::size_t i) { return bounds[i]; }),
-                         output.damage()});
+        return first_of({mismatch("output", output.read(), sums, bounds), output.damage()});
     };
     const auto kernels = options.algorithm == conv_algorithm::automatic ? std::span<const std::string_view>{}
                                                                         : conv_kernels(options.algorithm);
@@ -250,12 +237,9 @@ void draw_many_pixels(drawing& d, problem& p) {
          {"groups", "window_height", "window_width", "stride_y", "stride_x", "dilation_y", "dilation_x"})
         p.set(one, 1);
     for (const char* const side : {"top", "bottom", "left", "right"}) p.set(side, 0);
-    p.set("inputs", 8 * d.integer(1, 2));
-    p.set("outputs", d.integer(8, 16));
+    p.set({{"inputs", 8 * d.integer(1, 2)}, {"outputs", d.integer(8, 16)}});
     const std::int64_t count = d.integer(1, 4), width = d.integer(64, 256);
-    p.set("count", count);
-    p.set("height", d.integer(20'000, 40'000) / (count * width) + 1);
-    p.set("width", width);
+    p.set({{"count", count}, {"height", d.integer(20'000, 40'000) / (count * width) + 1}, {"width", width}});
 }
 
 void draw_conv(drawing& d, problem& p) {
@@ -280,9 +264,7 @@ void draw_conv(drawing& d, problem& p) {
         in = (in + 7) / 8 * 8;
     if (d.one_in(3)) out = (out + 15) / 16 * 16;
     if (is_depthwise) groups = channels[0], in = 1, out = rung == "depthwise" ? 1 : d.integer(1, 2);
-    p.set("groups", groups);
-    p.set("inputs", in);
-    p.set("outputs", out);
+    p.set({{"groups", groups}, {"inputs", in}, {"outputs", out}});
     for (const char* const axis : {"dilation_y", "dilation_x"})
         p.set(axis, d.one_in(5) ? d.integer(2, d.one_in(4) ? 12 : 3) : 1);
     if (d.one_in(32)) p.set("dilation_x", d.integer(100, 260));
@@ -292,8 +274,7 @@ void draw_conv(drawing& d, problem& p) {
     if (p["residual"] > 0) draw_gaps(d, p, "residual_");
     for (const std::string of_channels : {"bias", "scale"}) {
         const placement at = d.vector_lie(2);
-        p.set(of_channels + "_offset", at.offset);
-        p.set(of_channels + "_step", at.step);
+        p.set({{of_channels + "_offset", at.offset}, {of_channels + "_step", at.step}});
     }
 }
 
@@ -308,8 +289,7 @@ std::string wrong_pool(const problem& p, processor where) {
     const std::int64_t rows = pool_output_height(height, geometry), cols = pool_output_width(width, geometry);
     if (!fits(p, geometry.window.y, geometry.window.x) || rows * cols * count * channels > 1 << 21) return {};
     const auto mode = static_cast<pool_mode>(p["mode"]);
-    const auto xs = draw_for_windows<T>(static_cast<values>(p["values"]), count * height * width * channels,
-                                        static_cast<std::uint64_t>(p["seed"]));
+    const auto xs = draw_for_windows<T>(kind_of(p), count * height * width * channels, p.seed());
     operand<T> input(where, lie_as(p, "input", {count, height, width, channels}), xs);
     operand<T> output(where, lie_as(p, "output", {count, rows, cols, channels}));
     const places of_input{height, width, channels}, of_output{rows, cols, channels};
@@ -345,10 +325,7 @@ std::string wrong_pool(const problem& p, processor where) {
         output.clear();
         where == processor::cpu ? host::pool<T>(input.tensor(), output.tensor(), options)
                                 : pool<T>(input.tensor(), output.tensor(), stream(), options);
-        return first_of({mismatch(
-                             "output", output.read(), [&](std::size_t i) { return expected[i]; },
-                             [&](std::size_t i) { return bounds[i]; }),
-                         output.damage()});
+        return first_of({mismatch("output", output.read(), expected, bounds), output.damage()});
     };
     const auto kernels = options.algorithm == pool_algorithm::automatic ? std::span<const std::string_view>{}
                                                                         : pool_kernels(options.algorithm);
@@ -359,16 +336,14 @@ void draw_pool(drawing& d, problem& p) {
     p.draw_words(d);
     p.set("channels", draw_shape(d, 1, 512)[0]);
     if (d.one_in(4)) {  // a maximum of infinities and NaN, too
-        p.set("mode", 0);
-        p.set("values", static_cast<std::int64_t>(values::special));
+        p.set({{"mode", 0}, {"values", static_cast<std::int64_t>(values::special)}});
     }
     draw_windows(d, p, p["channels"], p["channels"]);
     if (!d.one_in(4)) return;  // otherwise each window is a whole image
     const auto shape = draw_shape(d, 2, (1 << 17) / std::max<std::int64_t>(p["channels"], 1));
     p.set("count", d.integer(0, 3));
     for (const char* const side : {"top", "bottom", "left", "right"}) p.set(side, 0);
-    p.set("height", std::max<std::int64_t>(shape[0], 1));
-    p.set("width", std::max<std::int64_t>(shape[1], 1));
+    p.set({{"height", std::max<std::int64_t>(shape[0], 1)}, {"width", std::max<std::int64_t>(shape[1], 1)}});
     p.set("window_height", p["height"]);
     p.set("window_width", p["width"]);
 }
@@ -378,29 +353,19 @@ void draw_pool(drawing& d, problem& p) {
 operation conv_cases() {
     return {
         "conv",
-        window_fields({{"type", 0, {"f32", "f16", "bf16", "f16_to_f32", "bf16_to_f32"}},
-                       {"groups"},
-                       {"inputs"},
-                       {"outputs"},
-                       {"dilation_y"},
-                       {"dilation_x"},
-                       {"alpha", 0, {"1", "-0.5", "0", "nan"}},
-                       {"beta", 0, {"0", "-0.5"}},
-                       {"bias", 0, {"none", "there"}},
-                       {"scale", 0, {"none", "there"}},
-                       {"bias_offset", 0},
-                       {"bias_step"},
-                       {"scale_offset", 0},
-                       {"scale_step"},
-                       {"residual", 0, {"none", "before_activation", "after_activation", "in_place"}},
-                       {"residual_offset", 0},
-                       {"residual_padding", 0},
-                       {"residual_row_padding", 0},
-                       {"residual_image_padding", 0},
-                       {"activation", 0, {"none", "relu", "gelu", "gelu_tanh", "silu", "sigmoid", "tanh"}},
-                       {"precision", 0, {"fp32", "tf32"}},
-                       {"values", 0, all_values},
-                       {"rung", 0, rung_words(conv_algorithms())}}),
+        window_fields(with_numbers(
+            {{"type", 0, {"f32", "f16", "bf16", "f16_to_f32", "bf16_to_f32"}},
+             {"alpha", 0, {"1", "-0.5", "0", "nan"}},
+             {"beta", 0, {"0", "-0.5"}},
+             {"bias", 0, {"none", "there"}},
+             {"scale", 0, {"none", "there"}},
+             {"residual", 0, {"none", "before_activation", "after_activation", "in_place"}},
+             {"activation", 0, {"none", "relu", "gelu", "gelu_tanh", "silu", "sigmoid", "tanh"}},
+             {"precision", 0, {"fp32", "tf32"}},
+             {"values", 0, all_values},
+             {"rung", 0, rung_words(conv_algorithms())}},
+            "groups inputs outputs dilation_y dilation_x bias_offset=0 bias_step scale_offset=0 scale_step "
+            "residual_offset=0 residual_padding=0 residual_row_padding=0 residual_image_padding=0")),
         draw_conv,
         [](const problem& p, processor where) {
             if (p["type"] == 3) return wrong_conv<half, float>(p, where);
@@ -417,10 +382,7 @@ operation pool_cases() {
                            {"mode", 0, {"max", "average", "padded_average"}},
                            {"values", 0, all_values},
                            {"rung", 0, rung_words(pool_algorithms())}}),
-            draw_pool, [](const problem& p, processor where) {
-                return with_single<std::string>(p["type"],
-                                                [&]<class T>() { return wrong_pool<T>(p, where); });
-            }};
+            draw_pool, of_single_type<[]<class T>(auto&... a) { return wrong_pool<T>(a...); }>};
 }
 
 }  // namespace heddle::fuzz

@@ -1,7 +1,5 @@
 #include "tests/bounds/reduce.hpp"
 #include "tests/fuzz/products.hpp"
-#include <heddle/host.hpp>
-#include <heddle/linear.hpp>
 
 namespace heddle::fuzz {
 namespace {
@@ -9,8 +7,8 @@ namespace {
 template <class T>
 std::string wrong_linear(const problem& p, processor where) {
     const std::int64_t batch = p["batch"], in = p["in"], out = p["out"];
-    const auto seed = static_cast<std::uint64_t>(p["seed"]);
-    const auto kind = static_cast<values>(p["values"]);
+    const auto seed = p.seed();
+    const auto kind = kind_of(p);
     const auto xs = draw_values<T>(kind, batch * in, seed),
                weights = draw_values<T>(beside(kind), out * in, seed + 1),
                biases = draw_values<T>(values::uniform, out, seed + 2);
@@ -57,8 +55,7 @@ void draw_linear(drawing& d, problem& p) {
     draw_rung(d, p, "batch", "out");
     const std::int64_t batch = p["batch"], in = p["in"], out = p["out"];
     draw_matrices(d, p, {{"x", batch, in}, {"w", out, in}, {"y", batch, out}});
-    p.set("bias_offset", d.integer(0, 1));
-    p.set("bias_step", d.integer(1, 2));
+    p.set({{"bias_offset", d.integer(0, 1)}, {"bias_step", d.integer(1, 2)}});
     draw_plan(d, p);
     p.set("seed", d.integer(0, 1 << 30));
 }
@@ -71,10 +68,10 @@ const matmul_activation activations_of_x[] = {matmul_activation::none, matmul_ac
 template <class T>
 std::string wrong_linear_gradient(const problem& p, processor where) {
     const std::int64_t batch = p["batch"], in = p["in"], out = p["out"];
-    const auto seed = static_cast<std::uint64_t>(p["seed"]);
+    const auto seed = p.seed();
     const matmul_activation activation = activations_of_x[p["activation_of_x"]];
     const bool has_slope = p["activation_of_x"] >= 2;
-    auto kind = static_cast<values>(p["values"]);
+    auto kind = kind_of(p);
     if (has_slope && (kind == values::spread || kind == values::integers)) kind = values::uniform;
     auto xs = draw_values<T>(has_slope ? values::uniform : kind, batch * in, seed);
     if (activation == matmul_activation::sigmoid)
@@ -141,14 +138,11 @@ std::string wrong_linear_gradient(const problem& p, processor where) {
     };
     if (wants_dx) fault = first_of({fault, mismatch("dx", dx.read(), expected_dx, bound_of_dx)});
     if (wants_dw)
-        fault = first_of({fault, mismatch(
-                                     "dweights", dw.read(), [&](std::size_t i) { return to_w.values[i]; },
-                                     near(to_w, error_of(batch)))});
+        fault = first_of({fault, mismatch("dweights", dw.read(), to_w.values, near(to_w, error_of(batch)))});
     if (wants_db)
-        fault =
-            first_of({fault, mismatch(
-                                 "dbias", db.read(), [&](std::size_t i) { return to_b.values[i]; },
-                                 near(to_b, bounds::of_additions(static_cast<double>(batch), bounds::u)))});
+        fault = first_of(
+            {fault, mismatch("dbias", db.read(), to_b.values,
+                             near(to_b, bounds::of_additions(static_cast<double>(batch), bounds::u)))});
     return first_of({fault, wants_dx ? dx.damage() : dx.change(), wants_dw ? dw.damage() : dw.change(),
                      wants_db ? db.damage() : db.change(), x.change(), w.change(), gradient.change()});
 }
@@ -163,8 +157,7 @@ void draw_linear_gradient(drawing& d, problem& p) {
     const std::int64_t batch = p["batch"], in = p["in"], out = p["out"];
     draw_matrices(d, p,
                   {{"g", batch, out}, {"w", out, in}, {"x", batch, in}, {"dx", batch, in}, {"dw", out, in}});
-    p.set("bias_offset", d.integer(0, 1));
-    p.set("bias_step", d.integer(1, 2));
+    p.set({{"bias_offset", d.integer(0, 1)}, {"bias_step", d.integer(1, 2)}});
     for (const char* const word : {"wants_dx", "wants_dweights", "wants_dbias"})
         if (d.one_in(5)) p.set(word, 1);
     if (d.one_in(2)) p.draw_word("rung", d);
@@ -178,44 +171,31 @@ const std::vector<std::string_view> wanted = {"yes", "no"};
 
 operation linear_cases() {
     return {"linear",
-            fields_of({"x", "w", "y"}, {{"type", 0, single_types},
-                                        {"batch"},
-                                        {"in"},
-                                        {"out"},
-                                        {"bias", 0, {"none", "there"}},
-                                        {"bias_offset", 0},
-                                        {"bias_step"},
-                                        {"activation", 0, activations},
-                                        {"values", 0, finite_values},
-                                        {"rung", 0, rungs_without_norms()},
-                                        {"precision", 0, precisions_without_norms},
-                                        scratch_field,
-                                        {"seed", 0}}),
-            draw_linear, [](const problem& p, processor where) {
-                return with_single<std::string>(p["type"],
-                                                [&]<class T>() { return wrong_linear<T>(p, where); });
-            }};
+            fields_of({"x", "w", "y"}, with_numbers({{"type", 0, single_types},
+                                                     {"bias", 0, {"none", "there"}},
+                                                     {"activation", 0, activations},
+                                                     {"values", 0, finite_values},
+                                                     {"rung", 0, rungs_without_norms()},
+                                                     {"precision", 0, precisions_without_norms},
+                                                     scratch_field},
+                                                    "batch in out bias_offset=0 bias_step seed=0")),
+            draw_linear, of_single_type<[]<class T>(auto&... a) { return wrong_linear<T>(a...); }>};
 }
 
 operation linear_gradient_cases() {
-    return {
-        "linear_gradient",
-        fields_of({"x", "w", "g", "dx", "dw"}, {{"type", 0, single_types},
-                                                {"batch"},
-                                                {"in"},
-                                                {"out"},
-                                                {"activation_of_x", 0, {"none", "relu", "sigmoid", "tanh"}},
-                                                {"wants_dx", 0, wanted},
-                                                {"wants_dweights", 0, wanted},
-                                                {"wants_dbias", 0, wanted},
-                                                {"bias_offset", 0},
-                                                {"bias_step"},
-                                                {"values", 0, finite_values},
-                                                {"rung", 0, rung_words(linear_gradient_algorithms())},
-                                                {"precision", 0, precisions_without_norms},
-                                                scratch_field,
-                                                {"seed", 0}}),
-        draw_linear_gradient, wrong_linear_gradient};
+    return {"linear_gradient",
+            fields_of({"x", "w", "g", "dx", "dw"},
+                      with_numbers({{"type", 0, single_types},
+                                    {"activation_of_x", 0, {"none", "relu", "sigmoid", "tanh"}},
+                                    {"wants_dx", 0, wanted},
+                                    {"wants_dweights", 0, wanted},
+                                    {"wants_dbias", 0, wanted},
+                                    {"values", 0, finite_values},
+                                    {"rung", 0, rung_words(linear_gradient_algorithms())},
+                                    {"precision", 0, precisions_without_norms},
+                                    scratch_field},
+                                   "batch in out bias_offset=0 bias_step seed=0")),
+            draw_linear_gradient, wrong_linear_gradient};
 }
 
 }  // namespace heddle::fuzz

@@ -34,10 +34,10 @@ inline std::vector<field> fields_of(std::initializer_list<std::string> matrices,
 }
 
 inline void set_matrix(problem& p, const std::string& matrix, const placement& at) {
-    p.set(matrix + "_order", at.column_major ? 1 : 0);
-    p.set(matrix + "_offset", at.offset);
-    p.set(matrix + "_padding", at.padding);
-    p.set(matrix + "_step", at.step);
+    p.set({{matrix + "_order", at.column_major ? 1 : 0},
+           {matrix + "_offset", at.offset},
+           {matrix + "_padding", at.padding},
+           {matrix + "_step", at.step}});
 }
 
 }  // namespace heddle::fuzz

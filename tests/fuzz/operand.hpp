@@ -44,6 +44,9 @@ inline const std::vector<std::string_view> single_types = {"f32", "f16", "bf16"}
 
 /// The kinds of element values.
 enum class values { uniform, integers, cancelling, spread, tiny, special };
+inline values kind_of(const problem& p) {
+    return static_cast<values>(p["values"]);
+}
 inline const std::vector<std::string_view> all_values = {"uniform", "integers", "cancelling",
                                                          "spread",  "tiny",     "special"};
 /// The kinds whose values are finite.
@@ -283,11 +286,23 @@ bool is_right(T actual_element, double expected, double bound) {
     }
 }
 
-/// Describes the wrong results, given expected(i) and bound(i); empty where all are right.
-template <class T, class Expected, class Bound>
-std::string mismatch(std::string_view name, const std::vector<T>& actual, Expected expected, Bound bound) {
+/// The i-th of numbers: of a function, of a list, or one for all.
+template <class Numbers>
+double number_at(const Numbers& numbers, std::size_t i) {
+    if constexpr (std::is_invocable_v<Numbers, std::size_t>)
+        return numbers(i);
+    else if constexpr (std::is_arithmetic_v<Numbers>)
+        return numbers;
+    else
+        return numbers[i];
+}
+
+/// Describes the results that are not within their bounds of what is expected; empty where all are right.
+template <class T, class Expected, class Bound = int>
+std::string mismatch(std::string_view name, const std::vector<T>& actual, const Expected& expected,
+                     const Bound& bound = 0) {
     for (std::size_t i = 0; i < actual.size(); ++i) {
-        const double right = expected(i), allowed = bound(i);
+        const double right = number_at(expected, i), allowed = number_at(bound, i);
         if (!is_right(actual[i], right, allowed))
             return fmt::format("{}[{}] is {}, and should be {} within {}", name, i, to_double(actual[i]),
                                right, allowed);

@@ -1,8 +1,7 @@
 #pragma once
 
-#include "tests/fuzz/problem.hpp"
-#include <heddle/error.hpp>
-#include <heddle/types.hpp>
+#include "tests/fuzz/operand.hpp"
+#include <heddle/heddle.hpp>
 
 #include <fmt/format.h>
 
@@ -58,6 +57,42 @@ Result with_single(std::int64_t type, Function f) {
     if (type == 0) return f.template operator()<float>();
     if (type == 1) return f.template operator()<half>();
     return f.template operator()<bfloat16>();
+}
+
+/// Calls f.operator()<In, Out>() with the types at this index.
+template <class Function>
+std::string with_types(std::int64_t type, Function f) {
+    if (type == 0) return f.template operator()<float, float>();
+    if (type == 1) return f.template operator()<half, half>();
+    if (type == 2) return f.template operator()<bfloat16, bfloat16>();
+    if (type == 3) return f.template operator()<half, float>();
+    return f.template operator()<bfloat16, float>();
+}
+
+/// The error of a problem of the type that it names: wrong.operator()<T>() checks it.
+template <auto wrong>
+std::string of_single_type(const problem& p, processor where) {
+    return with_single<std::string>(p["type"],
+                                    [&]<class T>() { return wrong.template operator()<T>(p, where); });
+}
+
+/// The same for a pair of types.
+template <auto wrong>
+std::string of_types(const problem& p, processor where) {
+    return with_types(p["type"],
+                      [&]<class A, class B>() { return wrong.template operator()<A, B>(p, where); });
+}
+
+/// Calls the CPU's function, with options where it has any, or the GPU's.
+template <class OnHost, class OnGpu, class Options, class... Operands>
+void call(processor where, OnHost on_host, OnGpu on_gpu, const Options& options,
+          const Operands&... operands) {
+    if (where != processor::cpu)
+        on_gpu(operands..., stream(), options);
+    else if constexpr (std::is_invocable_v<OnHost, Operands..., Options>)
+        on_host(operands..., options);
+    else
+        on_host(operands...);
 }
 
 operation matmul_cases(), linear_gradient_cases(), softmax_cases(), norm_cases(), matrix_reduce_cases(),

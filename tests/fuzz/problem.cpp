@@ -8,9 +8,19 @@
 #include <cstdlib>
 #include <iterator>
 #include <numeric>
+#include <sstream>
 #include <stdexcept>
 
 namespace heddle::fuzz {
+
+std::vector<field> with_numbers(std::vector<field> fields, const std::string& names) {
+    std::istringstream words(names);
+    for (std::string word; words >> word;) {
+        const std::size_t at = word.find('=');
+        fields.push_back({word.substr(0, at), at == std::string::npos ? 1 : std::stoll(word.substr(at + 1))});
+    }
+    return fields;
+}
 
 problem::problem(const operation& of) : of_(&of) {
     for (const field& each : of.fields) values_.push_back(each.simplest);

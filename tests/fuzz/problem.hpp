@@ -4,9 +4,11 @@
 
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 /// Problems of every operation. Each follows from a seed, prints as one line, and is simplified while it fails. Pure.
@@ -18,6 +20,9 @@ struct field {
     std::int64_t simplest = 1;
     std::vector<std::string_view> words = {};
 };
+
+/// Adds fields of numbers, whose simplest is 1 or as in "rows cols offset=0".
+std::vector<field> with_numbers(std::vector<field> fields, const std::string& names);
 
 /// On a GPU, operands are in common memory, or each has pages of its own and begins or ends at their edge.
 enum class processor { cpu, gpu, gpu_page_begin, gpu_page_end };
@@ -42,9 +47,13 @@ class problem {
     explicit problem(const operation& of);
 
     [[nodiscard]] std::int64_t operator[](std::string_view field) const;
+    [[nodiscard]] std::uint64_t seed() const { return static_cast<std::uint64_t>((*this)["seed"]); }
     [[nodiscard]] bool has(std::string_view field) const;
     /// Clamps the value to the field's words, or to zero or more.
     void set(std::string_view field, std::int64_t value);
+    void set(std::initializer_list<std::pair<std::string_view, std::int64_t>> values) {
+        for (const auto& [field, value] : values) set(field, value);
+    }
     /// The word at the field's value.
     [[nodiscard]] std::string_view word(std::string_view field) const;
     /// Draws one of the field's words.

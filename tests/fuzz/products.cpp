@@ -1,8 +1,5 @@
 #include "tests/fuzz/products.hpp"
 
-#include <heddle/batched_matmul.hpp>
-#include <heddle/host.hpp>
-
 #include <deque>
 
 namespace heddle::fuzz {
@@ -32,8 +29,8 @@ std::vector<T> rows_of(const std::vector<T>& all, std::int64_t rows, std::int64_
 template <class In, class Out>
 std::string wrong_matmul(const problem& p, processor where) {
     const std::int64_t m = p["m"], n = p["n"], k = p["k"];
-    const auto seed = static_cast<std::uint64_t>(p["seed"]);
-    auto kind = static_cast<values>(p["values"]);
+    const auto seed = p.seed();
+    auto kind = kind_of(p);
     const float nan = std::nanf("");
     // Where k is 0, there is no product for alpha to scale.
     const float alpha = k == 0 ? nan : factor_of[p["alpha"]], beta = factor_of[(p["beta"] + 1) % 4];
@@ -133,23 +130,6 @@ std::string wrong_matmul(const problem& p, processor where) {
                      residual.change()});
 }
 
-/// Calls f.operator()<In, Out>() with the types at this index.
-template <class Function>
-std::string with_types(std::int64_t type, Function f) {
-    switch (type) {
-        case 0:
-            return f.template operator()<float, float>();
-        case 1:
-            return f.template operator()<half, half>();
-        case 2:
-            return f.template operator()<bfloat16, bfloat16>();
-        case 3:
-            return f.template operator()<half, float>();
-        default:
-            return f.template operator()<bfloat16, float>();
-    }
-}
-
 const std::vector<std::string_view> without_epilogue = {
     "coalesced", "tiled",     "shared_memory",    "register_tiled", "tma_pipelined",
     "tf32x3",    "wgmma_tma", "warp_specialized", "persistent",     "cluster_multicast",
@@ -168,8 +148,7 @@ void draw_matmul(drawing& d, problem& p) {
         p.draw_word("bias", d);
         for (const char* const word : {"activation", "scale", "residual"})
             if (d.one_in(2)) p.draw_word(word, d);
-        p.set("bias_offset", d.integer(0, 1));
-        p.set("bias_step", d.integer(1, 2));
+        p.set({{"bias_offset", d.integer(0, 1)}, {"bias_step", d.integer(1, 2)}});
     }
     p.draw_word("values", d);
     draw_plan(d, p);
@@ -200,17 +179,15 @@ struct products {
     }
     template <class Out>
     [[nodiscard]] std::string mismatch(const std::vector<Out>& actual) const {
-        return fuzz::mismatch(
-            "c", actual, [&](std::size_t i) { return expected[i]; },
-            [&](std::size_t i) { return bounds[i]; });
+        return fuzz::mismatch("c", actual, expected, bounds);
     }
 };
 
 template <class In, class Out>
 std::string wrong_batched_matmul(const problem& p, processor where) {
     const std::int64_t count = p["count"], m = p["m"], n = p["n"], k = p["k"];
-    const auto seed = static_cast<std::uint64_t>(p["seed"]);
-    const auto kind = static_cast<values>(p["values"]);
+    const auto seed = p.seed();
+    const auto kind = kind_of(p);
     const float alpha = factor_of[p["alpha"]], beta = factor_of[(p["beta"] + 1) % 4];
     matmul_options options = options_of<In>(p, where, alpha, beta);
     const bool shares_a = p["shared"] == 1 || p["shared"] == 3, shares_b = p["shared"] >= 2;
@@ -289,8 +266,8 @@ struct one_of_list {
         : m(shape[0]),
           n(shape[1]),
           k(shape[2]),
-          as(draw_terms<In>(static_cast<values>(p["values"]), m * k, seed)),
-          bs(draw_terms<In>(beside(static_cast<values>(p["values"])), k * n, seed + 1)),
+          as(draw_terms<In>(kind_of(p), m * k, seed)),
+          bs(draw_terms<In>(beside(kind_of(p)), k * n, seed + 1)),
           cs(draw_values<Out>(values::uniform, m * n, seed + 2)),
           a(where, matrix_of(p, "a", m, k), as),
           b(where, matrix_of(p, "b", k, n), bs),
@@ -300,7 +277,7 @@ struct one_of_list {
 /// The first product has the problem's shape; those after it are smaller. Each has a layout of its own.
 template <class In, class Out>
 std::string wrong_matmul_list(const problem& p, processor where) {
-    const auto seed = static_cast<std::uint64_t>(p["seed"]);
+    const auto seed = p.seed();
     const float alpha = factor_of[p["alpha"]], beta = factor_of[(p["beta"] + 1) % 4];
     matmul_options options = options_of<In>(p, where, alpha, beta);
     drawing d({"matmul_list", seed, 0});
@@ -358,30 +335,20 @@ const std::vector<std::string_view> types = {"f32", "f16", "bf16", "f16_to_f32",
 
 operation matmul_cases() {
     return {"matmul",
-            fields_of({"a", "b", "c", "r"}, {{"type", 0, types},
-                                             {"m"},
-                                             {"n"},
-                                             {"k"},
-                                             {"alpha", 0, factors},
-                                             {"beta", 0, factors_of_c},
-                                             {"bias", 0, {"none", "row", "column", "both"}},
-                                             {"bias_offset", 0},
-                                             {"bias_step"},
-                                             {"activation", 0, activations},
-                                             {"scale", 0, {"1", "1.5"}},
-                                             {"residual", 0, {"none", "apart", "c"}},
-                                             {"values", 0, all_values},
-                                             {"rung", 0, all_rungs()},
-                                             {"kernel", 0},
-                                             {"precision", 0, precisions},
-                                             scratch_field,
-                                             {"seed", 0}}),
+            fields_of({"a", "b", "c", "r"}, with_numbers({{"type", 0, types},
+                                                          {"alpha", 0, factors},
+                                                          {"beta", 0, factors_of_c},
+                                                          {"bias", 0, {"none", "row", "column", "both"}},
+                                                          {"activation", 0, activations},
+                                                          {"scale", 0, {"1", "1.5"}},
+                                                          {"residual", 0, {"none", "apart", "c"}},
+                                                          {"values", 0, all_values},
+                                                          {"rung", 0, all_rungs()},
+                                                          {"precision", 0, precisions},
+                                                          scratch_field},
+                                                         "m n k bias_offset=0 bias_step kernel=0 seed=0")),
             draw_matmul,
-            [](const problem& p, processor where) {
-                return with_types(p["type"],
-                                  [&]<class In, class Out>() { return wrong_matmul<In, Out>(p, where); });
-            },
-            5};
+            of_types<[]<class In, class Out>(auto&... a) { return wrong_matmul<In, Out>(a...); }>, 5};
 }
 
 operation batched_matmul_cases() {
@@ -391,48 +358,31 @@ operation batched_matmul_cases() {
         "cluster_multicast", "stream_k", "vector", "warp_tiled", "pipelined",
         "split_k",           "thin",     "skinny", "bf16x6",     "tf32"};
     return {"batched_matmul",
-            fields_of({"a", "b", "c"}, {{"type", 0, types},
-                                        {"count"},
-                                        {"m"},
-                                        {"n"},
-                                        {"k"},
-                                        {"gap", 0},
-                                        {"alpha", 0, factors},
-                                        {"beta", 0, factors_of_c},
-                                        {"shared", 0, {"none", "a", "b", "both"}},
-                                        {"values", 0, all_values},
-                                        {"rung", 0, rungs},
-                                        {"kernel", 0},
-                                        {"precision", 0, precisions_without_norms},
-                                        scratch_field,
-                                        {"seed", 0}}),
+            fields_of({"a", "b", "c"}, with_numbers({{"type", 0, types},
+                                                     {"alpha", 0, factors},
+                                                     {"beta", 0, factors_of_c},
+                                                     {"shared", 0, {"none", "a", "b", "both"}},
+                                                     {"values", 0, all_values},
+                                                     {"rung", 0, rungs},
+                                                     {"precision", 0, precisions_without_norms},
+                                                     scratch_field},
+                                                    "count m n k gap=0 kernel=0 seed=0")),
             draw_batched_matmul,
-            [](const problem& p, processor where) {
-                return with_types(p["type"], [&]<class In, class Out>() {
-                    return wrong_batched_matmul<In, Out>(p, where);
-                });
-            },
-            2};
+            of_types<[]<class In, class Out>(auto&... a) { return wrong_batched_matmul<In, Out>(a...); }>, 2};
 }
 
 operation matmul_list_cases() {
     return {"matmul_list",
-            fields_of({"a", "b", "c"}, {{"type", 0, types},
-                                        {"count"},
-                                        {"m"},
-                                        {"n"},
-                                        {"k"},
-                                        {"alpha", 0, factors},
-                                        {"beta", 0, factors_of_c},
-                                        {"values", 0, all_values},
-                                        {"rung", 0, rungs_without_norms()},
-                                        {"precision", 0, precisions_without_norms},
-                                        scratch_field,
-                                        {"seed", 0}}),
-            draw_matmul_list, [](const problem& p, processor where) {
-                return with_types(
-                    p["type"], [&]<class In, class Out>() { return wrong_matmul_list<In, Out>(p, where); });
-            }};
+            fields_of({"a", "b", "c"}, with_numbers({{"type", 0, types},
+                                                     {"alpha", 0, factors},
+                                                     {"beta", 0, factors_of_c},
+                                                     {"values", 0, all_values},
+                                                     {"rung", 0, rungs_without_norms()},
+                                                     {"precision", 0, precisions_without_norms},
+                                                     scratch_field},
+                                                    "count m n k seed=0")),
+            draw_matmul_list,
+            of_types<[]<class In, class Out>(auto&... a) { return wrong_matmul_list<In, Out>(a...); }>};
 }
 
 }  // namespace heddle::fuzz

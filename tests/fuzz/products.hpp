@@ -45,14 +45,12 @@ inline void draw_matrices(drawing& d, problem& p, const std::vector<named_matrix
     for (const auto& [name, rows, cols] : matrices) {
         const placement at = d.lie(false, 12);
         p.draw_word(name + "_order", d);
-        p.set(name + "_offset", at.offset);
-        p.set(name + "_padding", at.padding);
-        p.set(name + "_step", at.step);
+        p.set({{name + "_offset", at.offset}, {name + "_padding", at.padding}, {name + "_step", at.step}});
         if (++place > 2 ? !in_packets || d.one_in(2) : !in_packets) continue;
         const std::int64_t line = p[name + "_order"] == 1 ? rows : cols;
-        p.set(name + "_offset", 0);
-        p.set(name + "_padding", (packet - line % packet) % packet);
-        p.set(name + "_step", 1);
+        p.set({{name + "_offset", 0},
+               {name + "_padding", (packet - line % packet) % packet},
+               {name + "_step", 1}});
     }
 }
 

@@ -6,12 +6,6 @@
 #include "tests/bounds/softmax.hpp"
 #include "tests/fuzz/operations.hpp"
 #include "tests/fuzz/scratch.hpp"
-#include <heddle/device.hpp>
-#include <heddle/host.hpp>
-#include <heddle/loss.hpp>
-#include <heddle/matrix_reduce.hpp>
-#include <heddle/norm.hpp>
-#include <heddle/softmax.hpp>
 
 namespace heddle::fuzz {
 namespace {
@@ -19,18 +13,13 @@ namespace {
 template <class T>
 std::string wrong_softmax(const problem& p, processor where) {
     const std::int64_t rows = p["rows"], cols = p["cols"];
-    const auto xs = draw_row_values<T>(p, static_cast<std::uint64_t>(p["seed"]));
+    const auto xs = draw_row_values<T>(p, p.seed());
     operand<T> x(where, matrix_of(p, "x", rows, cols), xs), apart(where, matrix_of(p, "y", rows, cols));
     operand<T>& y = p["in_place"] == 1 ? x : apart;
     const bool logarithm = p["function"] == 1;
     const softmax_algorithm rung = rung_of(p, where, softmax_algorithms());
-    if (where == processor::cpu)
-        logarithm ? host::log_softmax<T>(x.matrix(), y.matrix()) : host::softmax<T>(x.matrix(), y.matrix());
-    else {
-        const softmax_options options{rung};
-        logarithm ? log_softmax<T>(x.matrix(), y.matrix(), stream(), options)
-                  : softmax<T>(x.matrix(), y.matrix(), stream(), options);
-    }
+    call(where, logarithm ? host::log_softmax<T> : host::softmax<T>, logarithm ? log_softmax<T> : softmax<T>,
+         softmax_options{rung}, x.matrix(), y.matrix());
     const bounds::expected_softmax all(
         xs, cols,
         where == processor::cpu ? bounds::softmax_steps_on_host : bounds::softmax_steps_of(rung, cols));
@@ -42,7 +31,7 @@ std::string wrong_softmax(const problem& p, processor where) {
 template <class T>
 std::string wrong_norm(const problem& p, processor where) {
     const std::int64_t rows = p["rows"], cols = p["cols"];
-    const auto seed = static_cast<std::uint64_t>(p["seed"]);
+    const auto seed = p.seed();
     const bool is_layer = p["function"] == 0;
     const bool has_gamma = p["parameters"] % 2 == 0, has_beta = is_layer && p["parameters"] / 2 == 0;
     const auto xs = draw_norm_values<T>(p, seed);
@@ -77,8 +66,7 @@ std::string wrong_matrix_reduce(const problem& p, processor where) {
     const std::int64_t rows = p["rows"], cols = p["cols"], lines = by_rows ? rows : cols,
                        length = by_rows ? cols : rows;
     const auto kind = p["function"];
-    auto xs =
-        draw_values<T>(static_cast<values>(p["values"]), rows * cols, static_cast<std::uint64_t>(p["seed"]));
+    auto xs = draw_values<T>(kind_of(p), rows * cols, p.seed());
     const float means[] = {0, 1000, -1000};
     if (p["mean"] > 0)
         for (T& x : xs) x = static_cast<T>(static_cast<float>(x) + means[p["mean"]]);
@@ -95,40 +83,22 @@ std::string wrong_matrix_reduce(const problem& p, processor where) {
     scratch_memory scratch(p, where,
                            on_host ? 0 : matrix_reduce_workspace_bytes(of_lines, *device, options.algorithm));
     scratch.add_to(options);
-    const auto either = [&](auto host_rows, auto host_columns, auto device_rows, auto device_columns) {
-        if (on_host)
-            by_rows ? host_rows() : host_columns();
-        else
-            by_rows ? device_rows() : device_columns();
+    const auto reduce = [&](auto rows_on_host, auto columns_on_host, auto of_rows, auto of_columns, auto to) {
+        by_rows ? call(where, rows_on_host, of_rows, options, m, to)
+                : call(where, columns_on_host, of_columns, options, m, to);
     };
-    if (kind == sum_)
-        either([&] { host::row_sum<T>(m, y.vector()); }, [&] { host::column_sum<T>(m, y.vector()); },
-               [&] { row_sum<T>(m, y.vector(), stream(), options); },
-               [&] { column_sum<T>(m, y.vector(), stream(), options); });
+    if (kind == sum_) reduce(host::row_sum<T>, host::column_sum<T>, row_sum<T>, column_sum<T>, y.vector());
     if (kind == mean_)
-        either([&] { host::row_mean<T>(m, y.vector()); }, [&] { host::column_mean<T>(m, y.vector()); },
-               [&] { row_mean<T>(m, y.vector(), stream(), options); },
-               [&] { column_mean<T>(m, y.vector(), stream(), options); });
+        reduce(host::row_mean<T>, host::column_mean<T>, row_mean<T>, column_mean<T>, y.vector());
     if (kind == max_)
-        either([&] { host::row_max<T>(m, extremes.vector()); },
-               [&] { host::column_max<T>(m, extremes.vector()); },
-               [&] { row_max<T>(m, extremes.vector(), stream(), options); },
-               [&] { column_max<T>(m, extremes.vector(), stream(), options); });
+        reduce(host::row_max<T>, host::column_max<T>, row_max<T>, column_max<T>, extremes.vector());
     if (kind == argmax_)
-        either([&] { host::row_argmax<T>(m, places.vector()); },
-               [&] { host::column_argmax<T>(m, places.vector()); },
-               [&] { row_argmax<T>(m, places.vector(), stream(), options); },
-               [&] { column_argmax<T>(m, places.vector(), stream(), options); });
+        reduce(host::row_argmax<T>, host::column_argmax<T>, row_argmax<T>, column_argmax<T>, places.vector());
     if (kind == variance_)
-        either([&] { host::row_variance<T>(m, y.vector(), options); },
-               [&] { host::column_variance<T>(m, y.vector(), options); },
-               [&] { row_variance<T>(m, y.vector(), stream(), options); },
-               [&] { column_variance<T>(m, y.vector(), stream(), options); });
+        reduce(host::row_variance<T>, host::column_variance<T>, row_variance<T>, column_variance<T>,
+               y.vector());
     if (kind == min_)
-        either([&] { host::row_min<T>(m, extremes.vector()); },
-               [&] { host::column_min<T>(m, extremes.vector()); },
-               [&] { row_min<T>(m, extremes.vector(), stream(), options); },
-               [&] { column_min<T>(m, extremes.vector(), stream(), options); });
+        reduce(host::row_min<T>, host::column_min<T>, row_min<T>, column_min<T>, extremes.vector());
 
     const double n = static_cast<double>(length), divisor = n - static_cast<double>(p["correction"]),
                  depth = static_cast<double>(
@@ -172,14 +142,10 @@ void draw_matrix_reduce(drawing& d, problem& p) {
         const std::int64_t few = d.integer(1, 70),
                            many = static_cast<std::int64_t>(d.log_uniform(300, 1 << 20)) / few + 1;
         const bool is_wide = d.one_in(2);
-        p.set("rows", is_wide ? few : many);
-        p.set("cols", is_wide ? many : few);
+        p.set({{"rows", is_wide ? few : many}, {"cols", is_wide ? many : few}});
     }
     if (p.word("lines") == "columns" && d.one_in(40)) {  // more strips than tickets
-        p.set("rows", d.integer(64, 80));
-        p.set("cols", d.integer(32769, 33792));
-        p.set("order", 0);
-        p.set("step", 1);
+        p.set({{"rows", d.integer(64, 80)}, {"cols", d.integer(32769, 33792)}, {"order", 0}, {"step", 1}});
     }
     if (d.one_in(3)) p.set("y_step", d.integer(2, 3));
 }
@@ -189,7 +155,7 @@ std::string wrong_cross_entropy(const problem& p, processor where) {
     const std::int64_t rows = p["rows"], cols = p["cols"];
     if (cols == 0) return {};  // such logits do nothing
     const bool wants_loss = p["wanted"] != 2, wants_gradient = p["wanted"] != 1;
-    const auto seed = static_cast<std::uint64_t>(p["seed"]);
+    const auto seed = p.seed();
     const auto xs = draw_row_values<T>(p, seed);
     std::vector<std::int32_t> classes;
     drawing d({"labels", seed, 0});
@@ -237,10 +203,7 @@ operation softmax_cases() {
             [](drawing& d, problem& p) {
                 draw_rows(d, p, {"x", "y"});
             },
-            [](const problem& p, processor where) {
-                return with_single<std::string>(p["type"],
-                                                [&]<class T>() { return wrong_softmax<T>(p, where); });
-            }};
+            of_single_type<[]<class T>(auto&... a) { return wrong_softmax<T>(a...); }>};
 }
 
 operation norm_cases() {
@@ -255,10 +218,7 @@ operation norm_cases() {
             [](drawing& d, problem& p) {
                 draw_norm(d, p, {"x", "y"});
             },
-            [](const problem& p, processor where) {
-                return with_single<std::string>(p["type"],
-                                                [&]<class T>() { return wrong_norm<T>(p, where); });
-            }};
+            of_single_type<[]<class T>(auto&... a) { return wrong_norm<T>(a...); }>};
 }
 
 operation matrix_reduce_cases() {
@@ -273,10 +233,8 @@ operation matrix_reduce_cases() {
                            {"rung", 0, rung_words(matrix_reduce_algorithms())},
                            scratch_field,
                            {"y_step", 1}}),
-            draw_matrix_reduce, [](const problem& p, processor where) {
-                return with_single<std::string>(p["type"],
-                                                [&]<class T>() { return wrong_matrix_reduce<T>(p, where); });
-            }};
+            draw_matrix_reduce,
+            of_single_type<[]<class T>(auto&... a) { return wrong_matrix_reduce<T>(a...); }>};
 }
 
 operation cross_entropy_cases() {
@@ -294,10 +252,7 @@ operation cross_entropy_cases() {
                 draw_rows(d, p, {"x", "gradient"}, 1 << 20);
                 draw_vectors(d, p, {"labels", "loss"});
             },
-            [](const problem& p, processor where) {
-                return with_single<std::string>(p["type"],
-                                                [&]<class T>() { return wrong_cross_entropy<T>(p, where); });
-            }};
+            of_single_type<[]<class T>(auto&... a) { return wrong_cross_entropy<T>(a...); }>};
 }
 
 }  // namespace heddle::fuzz

@@ -11,21 +11,15 @@ namespace heddle::fuzz {
 using bounds::u;
 
 inline std::vector<field> matrix_fields(std::vector<field> fields) {
-    const std::vector<field> more = {{"rows"},       {"cols"},    {"offset", 0},
-                                     {"padding", 0}, {"step", 1}, {"seed", 0}};
-    fields.insert(fields.end(), more.begin(), more.end());
-    return fields;
+    return with_numbers(std::move(fields), "rows cols offset=0 padding=0 step seed=0");
 }
 
 inline void draw_matrix(drawing& d, problem& p) {
     const auto shape = draw_shape(d, 2, 1 << 17);
-    p.set("rows", shape[0]);
-    p.set("cols", shape[1]);
+    p.set({{"rows", shape[0]}, {"cols", shape[1]}});
     const placement at = d.lie(false, 8);
-    p.set("offset", at.offset);
-    p.set("padding", at.padding);
-    p.set("step", at.step);
-    p.set("seed", d.integer(0, 1 << 30));
+    p.set(
+        {{"offset", at.offset}, {"padding", at.padding}, {"step", at.step}, {"seed", d.integer(0, 1 << 30)}});
     p.draw_words(d);
 }
 
@@ -51,16 +45,13 @@ inline void draw_rows(drawing& d, problem& p, std::initializer_list<const char*>
     p.draw_words(d);
     const bool fills_device = d.one_in(16);
     if (fills_device) {
-        p.set("rows", d.integer(132, 200));
-        p.set("cols", 8 * d.integer(1025, d.one_in(8) ? 4096 : 2048));
+        p.set({{"rows", d.integer(132, 200)}, {"cols", 8 * d.integer(1025, d.one_in(8) ? 4096 : 2048)}});
     } else if (d.one_in(4)) {
         const auto shape = draw_shape(d, 2, 1 << 17);
-        p.set("rows", shape[0]);
-        p.set("cols", shape[1]);
+        p.set({{"rows", shape[0]}, {"cols", shape[1]}});
     } else {
         const std::int64_t cols = draw_extent(d, longest);
-        p.set("rows", draw_extent(d, std::max<std::int64_t>((1 << 18) / cols, 1)));
-        p.set("cols", cols);
+        p.set({{"rows", draw_extent(d, std::max<std::int64_t>((1 << 18) / cols, 1))}, {"cols", cols}});
     }
     constexpr std::int64_t never = 1 << 30;
     const std::size_t kind = fills_device ? 0 : d.index(3);
@@ -80,8 +71,7 @@ inline std::vector<field> row_fields(std::initializer_list<std::string> matrices
 }
 inline void draw_vectors(drawing& d, problem& p, std::initializer_list<std::string> vectors) {
     for (const std::string& vector : vectors) {
-        p.set(vector + "_offset", d.integer(0, 3));
-        p.set(vector + "_step", d.integer(1, 3));
+        p.set({{vector + "_offset", d.integer(0, 3)}, {vector + "_step", d.integer(1, 3)}});
     }
 }
 inline lattice vector_of(const problem& p, const std::string& vector, std::int64_t size) {
@@ -98,8 +88,7 @@ template <class T>
 std::vector<T> draw_row_values(const problem& p, std::uint64_t seed) {
     const std::int64_t rows = p["rows"], cols = p["cols"];
     const bool is_extreme = p.word("values") == "extreme";
-    auto drawn =
-        draw_values<T>(is_extreme ? values::uniform : static_cast<values>(p["values"]), rows * cols, seed);
+    auto drawn = draw_values<T>(is_extreme ? values::uniform : kind_of(p), rows * cols, seed);
     if (!is_extreme || cols == 0) return drawn;
     constexpr float infinity = std::numeric_limits<float>::infinity();
     drawing d({"extreme", seed, 0});
@@ -130,8 +119,7 @@ inline std::vector<field> norm_fields(std::initializer_list<std::string> matrice
 inline void draw_norm(drawing& d, problem& p, std::initializer_list<const char*> matrices) {
     draw_rows(d, p, matrices);
     const placement of_parameters = d.vector_lie();
-    p.set("parameter_offset", of_parameters.offset);
-    p.set("parameter_step", of_parameters.step);
+    p.set({{"parameter_offset", of_parameters.offset}, {"parameter_step", of_parameters.step}});
 }
 inline float epsilon_of(const problem& p) {
     constexpr float epsilons[] = {1e-5f, 0.5f, 1e-12f};
@@ -143,7 +131,7 @@ inline lattice parameter_of(const problem& p, bool is_there) {
 template <class T>
 std::vector<T> draw_norm_values(const problem& p, std::uint64_t seed) {
     constexpr float centres[] = {0, 100, -1000};
-    auto drawn = draw_values<T>(static_cast<values>(p["values"]), p["rows"] * p["cols"], seed);
+    auto drawn = draw_values<T>(kind_of(p), p["rows"] * p["cols"], seed);
     if (p["centre"] != 0)
         for (T& x : drawn) x = static_cast<T>(static_cast<float>(x) + centres[p["centre"]]);
     return drawn;
@@ -184,8 +172,7 @@ struct expectation {
     }
     template <class T>
     [[nodiscard]] std::string mismatch(std::string_view name, const std::vector<T>& actual) const {
-        return fuzz::mismatch(
-            name, actual, [&](std::size_t i) { return values[i]; }, [&](std::size_t i) { return bounds[i]; });
+        return fuzz::mismatch(name, actual, values, bounds);
     }
 };
 

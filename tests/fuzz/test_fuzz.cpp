@@ -1,17 +1,5 @@
 #include "tests/fuzz/run.hpp"
-#include "tests/support/gpu.hpp"
-#include "tests/support/random.hpp"
-
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <ostream>
-#include <stdexcept>
-#include <string>
-#include <string_view>
-#include <vector>
+#include "tests/support/headers.hpp"
 
 namespace heddle::fuzz {
 

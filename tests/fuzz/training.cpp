@@ -3,9 +3,6 @@
 #include "tests/fuzz/operations.hpp"
 #include "tests/fuzz/rows.hpp"
 #include "tests/fuzz/scratch.hpp"
-#include <heddle/host.hpp>
-#include <heddle/optimizer.hpp>
-#include <heddle/random.hpp>
 
 #include <array>
 #include <deque>
@@ -34,7 +31,7 @@ struct drawn_parameter {
         : weights(draw_values<float>(values::uniform, size, seed)),
           firsts(moments(p, size, seed + 1)),
           seconds(moments(p, size, seed + 2)),
-          gradients(draw_values<Gradient>(static_cast<values>(p["values"]), size, seed + 3)),
+          gradients(draw_values<Gradient>(kind_of(p), size, seed + 3)),
           weight(where, array(p, 0, size, offset), weights),
           first(where, array(p, 1, size, offset), firsts),
           second(where, array(p, 2, size, offset), squared(seconds)),
@@ -71,7 +68,7 @@ struct drawn_parameter {
 template <class T, class Gradient>
 std::deque<drawn_parameter<T, Gradient>> draw_parameters(const problem& p, processor where) {
     std::deque<drawn_parameter<T, Gradient>> list;
-    auto seed = static_cast<std::uint64_t>(p["seed"]);
+    auto seed = p.seed();
     std::int64_t offset = p["offset"];
     for (const char* const size : {"size", "second", "third"}) {
         list.emplace_back(p, p[size], offset, seed, where);
@@ -154,16 +151,15 @@ std::string wrong_optimizer(const problem& p, processor where) {
         };
         const auto weights = each.weight.read();
         const auto rounded_once = [&](std::size_t i) { return to_double(static_cast<T>(weights[i])); };
-        wrong = first_of(
-            {compare("weights", each.weight, &weight_and_moments::weight),
-             moments > 0 ? compare("first moments", each.first, &weight_and_moments::first)
-                         : each.first.change(),
-             moments > 1 ? compare("second moments", each.second, &weight_and_moments::second)
-                         : each.second.change(),
-             has_value ? mismatch("value", each.value.read(), rounded_once, [](std::size_t) { return 0.0; })
-                       : each.value.change(),
-             each.weight.damage(), each.first.damage(), each.second.damage(), each.value.damage(),
-             each.gradient.change()});
+        wrong =
+            first_of({compare("weights", each.weight, &weight_and_moments::weight),
+                      moments > 0 ? compare("first moments", each.first, &weight_and_moments::first)
+                                  : each.first.change(),
+                      moments > 1 ? compare("second moments", each.second, &weight_and_moments::second)
+                                  : each.second.change(),
+                      has_value ? mismatch("value", each.value.read(), rounded_once) : each.value.change(),
+                      each.weight.damage(), each.first.damage(), each.second.damage(), each.value.damage(),
+                      each.gradient.change()});
     }
     return first_of({wrong, norm_there.change(), rate_there.change(), step_there.change()});
 }
@@ -217,40 +213,26 @@ std::vector<field> list_fields(std::vector<field> fields) {
         {"type", 0, {"f32", "f16", "bf16", "f16_of_f32", "bf16_of_f32"}},
         {"values", 0, all_values},
         {"moments", 0, {"there", "zero"}},
-        {"astray", 0, {"all", "weight", "first", "second", "value", "gradient", "each"}},
-        {"size"},
-        {"second", 0},
-        {"third", 0},
-        {"pieces", 1},
-        {"offset", 0},
-        {"seed", 0}};
+        {"astray", 0, {"all", "weight", "first", "second", "value", "gradient", "each"}}};
     fields.insert(fields.end(), more.begin(), more.end());
-    return fields;
+    return with_numbers(std::move(fields), "size second=0 third=0 pieces offset=0 seed=0");
 }
 
 void draw_list(drawing& d, problem& p) {
     p.draw_words(d);
     const std::int64_t parameters = d.integer(1, 3);
     const auto size = [&] { return draw_shape(d, 1, 1 << 14)[0] * (d.one_in(8) ? d.integer(1, 4) : 1); };
-    p.set("size", size());
-    p.set("second", parameters > 1 ? size() : 0);
-    p.set("third", parameters > 2 ? size() : 0);
+    p.set(
+        {{"size", size()}, {"second", parameters > 1 ? size() : 0}, {"third", parameters > 2 ? size() : 0}});
     if (p.has("clip") && d.one_in(2)) p.set("clip", 1);
     if (p.has("scratch") && d.one_in(8)) p.set("size", p["size"] * d.integer(1, 64));
     // Some lists are longer than those of one launch.
-    p.set("pieces", d.one_in(2) ? 1 : d.one_in(2) ? d.integer(2, 20) : d.integer(150, 600));
-    p.set("offset", d.one_in(2) ? 0 : d.integer(1, 7));
+    p.set({{"pieces", d.one_in(2)   ? 1
+                      : d.one_in(2) ? d.integer(2, 20)
+                                    : d.integer(150, 600)},
+           {"offset", d.one_in(2) ? 0 : d.integer(1, 7)}});
     if (p.has("step")) p.set("step", static_cast<std::int64_t>(d.log_uniform(1, 3000)));
     p.set("seed", d.integer(0, 1 << 30));
-}
-
-template <class Function>
-std::string with_gradients(std::int64_t type, Function f) {
-    if (type == 0) return f.template operator()<float, float>();
-    if (type == 1) return f.template operator()<half, half>();
-    if (type == 2) return f.template operator()<bfloat16, bfloat16>();
-    if (type == 3) return f.template operator()<half, float>();
-    return f.template operator()<bfloat16, float>();
 }
 
 /// The generator of a problem. Its numbers may begin behind others, and its places may wrap to 0. The number of a
@@ -258,8 +240,7 @@ std::string with_gradients(std::int64_t type, Function f) {
 philox generator_of(const problem& p) {
     const auto start = static_cast<std::uint64_t>(p["start"]);
     const std::uint64_t begins[] = {start, 0 - start, (1ULL << 34) - start, (1ULL << 33) - start};
-    return {.seed = static_cast<std::uint64_t>(p["seed"]) * 0x9e3779b97f4a7c15,
-            .offset = begins[p["places"]]};
+    return {.seed = p.seed() * 0x9e3779b97f4a7c15, .offset = begins[p["places"]]};
 }
 
 /// A call may take a part of its offset from memory.
@@ -293,17 +274,16 @@ void draw_random_matrix(drawing& d, problem& p) {
     draw_random(d, p);
     if (d.one_in(2)) p.set("order", 0);  // rungs are faster there, and more
     const placement x = d.lie(false, 8);
-    p.set("x_offset", x.offset);
-    p.set("x_padding", x.padding);
+    p.set({{"x_offset", x.offset}, {"x_padding", x.padding}});
     const std::string_view function = p.word("function");
     if (!d.one_in(function == "normal" ? 16 : 8)) return;  // normal numbers take the CPU longest
     // Threads have several packets. In half of the problems these are whole packets of whole Philox blocks.
     const bool are_whole = d.one_in(2);
     const std::int64_t rows = function == "bits" ? 1 : d.integer(1, 3), packet = are_whole ? 16 : 1;
-    p.set("rows", rows);
-    p.set("cols", d.integer(600'000, 1'500'000) / rows / packet * packet);
-    p.set("order", 0);
-    p.set("step", 1);
+    p.set({{"rows", rows},
+           {"cols", d.integer(600'000, 1'500'000) / rows / packet * packet},
+           {"order", 0},
+           {"step", 1}});
     if (!are_whole) return;
     p.set("start", p["start"] / 4 * 4);
     for (const char* const gap : {"offset", "padding", "x_offset", "x_padding"}) p.set(gap, 0);
@@ -344,10 +324,9 @@ std::string wrong_bernoulli_bytes(const problem& p, processor where) {
                                                                  {rung_of(p, where, random_algorithms())});
     });
     const auto words = words_of(generator_of(p), rows * cols);
-    return first_of({mismatch(
-                         "y", y.read(), [&](std::size_t i) { return words[i] < 0.3 * 0x1p32 ? 1.0 : 0.0; },
-                         [](std::size_t) { return 0.0; }),
-                     y.damage()});
+    return first_of(
+        {mismatch("y", y.read(), [&](std::size_t i) { return words[i] < 0.3 * 0x1p32 ? 1.0 : 0.0; }),
+         y.damage()});
 }
 
 /// Ranges whose nearest number is outside, or around zero, whose sign matters, or with ends that no type has.
@@ -388,7 +367,7 @@ std::string wrong_random(const problem& p, processor where) {
     const auto [low_, high_] = range_of<T>(p["range"]);
     const double low = low_, high = high_;
     constexpr double mean = 0.5, deviation = 1.5;
-    const auto xs = draw_values<T>(static_cast<values>(p["values"]), count, generator_of(p).seed);
+    const auto xs = draw_values<T>(kind_of(p), count, generator_of(p).seed);
     const bool is_in_place = kind >= dropout_ && p["in_place"] == 1;
     const lattice of_y = ordered_matrix(p);
     operand<T> x(where, is_in_place ? of_y : lie({rows, cols}, p["x_offset"], p["x_padding"], 1), xs),
@@ -475,9 +454,7 @@ std::string wrong_permutation(const problem& p, processor where) {
     host::random_permutation({same.data(), size}, generator_of(p));
     std::ranges::sort(sorted);
     return first_of({difference("y", ys, same),
-                     mismatch(
-                         "y, sorted", sorted, [](std::size_t i) { return static_cast<double>(i); },
-                         [](std::size_t) { return 0.0; }),
+                     mismatch("y, sorted", sorted, [](std::size_t i) { return static_cast<double>(i); }),
                      y.damage()});
 }
 
@@ -494,19 +471,14 @@ operation optimizer_cases() {
                          {"value", 0, {"there", "none", "weight"}},
                          {"rung", 0, rung_words(optimizer_algorithms())},
                          {"step", 1}}),
-            draw_list, [](const problem& p, processor where) {
-                return with_gradients(p["type"], [&]<class T, class Gradient>() {
-                    return wrong_optimizer<T, Gradient>(p, where);
-                });
-            }};
+            draw_list,
+            of_types<[]<class T, class Gradient>(auto&... a) { return wrong_optimizer<T, Gradient>(a...); }>};
 }
 
 operation gradient_norm_cases() {
-    return {"gradient_norm", list_fields({scratch_field}), draw_list, [](const problem& p, processor where) {
-                return with_gradients(p["type"], [&]<class T, class Gradient>() {
-                    return wrong_gradient_norm<T, Gradient>(p, where);
-                });
-            }};
+    return {
+        "gradient_norm", list_fields({scratch_field}), draw_list,
+        of_types<[]<class T, class Gradient>(auto&... a) { return wrong_gradient_norm<T, Gradient>(a...); }>};
 }
 
 operation random_cases() {

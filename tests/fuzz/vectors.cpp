@@ -2,11 +2,6 @@
 #include "tests/fuzz/operand.hpp"
 #include "tests/fuzz/operations.hpp"
 #include "tests/fuzz/scratch.hpp"
-#include <heddle/device.hpp>
-#include <heddle/histogram.hpp>
-#include <heddle/host.hpp>
-#include <heddle/reduce.hpp>
-#include <heddle/scan.hpp>
 
 namespace heddle::fuzz {
 namespace {
@@ -15,34 +10,22 @@ const std::vector<std::string_view> numbers = {"f32", "f64", "f16", "bf16", "i32
 
 template <class Result, class Function>
 Result with_number(std::int64_t type, Function f) {
-    switch (type) {
-        case 0:
-            return f.template operator()<float>();
-        case 1:
-            return f.template operator()<double>();
-        case 2:
-            return f.template operator()<half>();
-        case 3:
-            return f.template operator()<bfloat16>();
-        case 4:
-            return f.template operator()<std::int32_t>();
-        default:
-            return f.template operator()<std::int64_t>();
-    }
+    if (type == 0) return f.template operator()<float>();
+    if (type == 1) return f.template operator()<double>();
+    if (type == 2) return f.template operator()<half>();
+    if (type == 3) return f.template operator()<bfloat16>();
+    if (type == 4) return f.template operator()<std::int32_t>();
+    return f.template operator()<std::int64_t>();
 }
 
 std::vector<field> vector_fields(std::vector<field> fields) {
-    const std::vector<field> more = {{"size"}, {"offset", 0}, {"step", 1}, {"seed", 0}};
-    fields.insert(fields.end(), more.begin(), more.end());
-    return fields;
+    return with_numbers(std::move(fields), "size offset=0 step seed=0");
 }
 
 void draw_vector(drawing& d, problem& p) {
     p.set("size", draw_shape(d, 1, 1 << 16)[0] * (d.one_in(4) ? d.integer(1, 64) : 1));
     const placement at = d.vector_lie();
-    p.set("offset", at.offset);
-    p.set("step", at.step);
-    p.set("seed", d.integer(0, 1 << 30));
+    p.set({{"offset", at.offset}, {"step", at.step}, {"seed", d.integer(0, 1 << 30)}});
     p.draw_words(d);
 }
 
@@ -59,8 +42,7 @@ void draw_long_vector(drawing& d, problem& p, std::int64_t most) {
 
 void draw_second_vector(drawing& d, problem& p) {
     const placement y = d.vector_lie();
-    p.set("y_offset", y.offset);
-    p.set("y_step", y.step);
+    p.set({{"y_offset", y.offset}, {"y_step", y.step}});
 }
 
 lattice second_vector_of(const problem& p) {
@@ -71,7 +53,7 @@ lattice second_vector_of(const problem& p) {
 template <class T>
 std::vector<T> draw_numbers(const problem& p, std::uint64_t seed) {
     const std::int64_t size = p["size"];
-    const auto kind = static_cast<values>(p["values"]);
+    const auto kind = kind_of(p);
     const bool is_lone = kind == values::special && seed % 2 == 1 && size > 0;
     auto xs = draw_values<T>(is_lone ? values::uniform : kind, size, seed);
     std::mt19937_64 generator(seed);
@@ -140,7 +122,7 @@ std::string wrong_reduce(const problem& p, processor where) {
     constexpr bool is_integer = std::is_integral_v<T>;
     const std::int64_t size = p["size"], kind = p["function"];
     if (is_integer && kind == norm2_) return {};
-    const auto seed = static_cast<std::uint64_t>(p["seed"]);
+    const auto seed = p.seed();
     const auto xs = draw_numbers<T>(p, seed);
     const auto ys = kind == dot_ ? draw_numbers<T>(p, seed + 1) : std::vector<T>(xs.size());
     operand<T> x(where, vector_of(p), xs), y(where, second_vector_of(p), ys),
@@ -150,40 +132,31 @@ std::string wrong_reduce(const problem& p, processor where) {
     operand<std::int64_t> place(where, lie({1}, 0, 0, 1));
     const vector_view<const T> view = x.vector(), other = y.vector();
     std::int64_t depth = reduce_depth_on_host(size);
-    std::string of_scratch;
-    if (where == processor::cpu) {
-        if (kind == sum_) *total.data() = host::sum<T>(view);
-        if (kind == mean_) *average.data() = host::mean<T>(view);
-        if (kind == max_) *extreme.data() = host::max<T>(view);
-        if (kind == min_) *extreme.data() = host::min<T>(view);
-        if (kind == argmin_) *place.data() = host::argmin<T>(view);
-        if (kind == argmax_) *place.data() = host::argmax<T>(view);
-        if (kind == dot_) *total.data() = host::dot<T>(view, other);
-        if (kind == norm1_) *total.data() = host::norm1<T>(view);
-        if (kind == nonzero_) *place.data() = host::count_nonzero<T>(view);
-        if constexpr (!is_integer)
-            if (kind == norm2_) *total.data() = host::norm2<T>(view);
-    } else {
-        reduce_options options{.algorithm = rung_of(p, where, reduce_algorithms())};
-        reduce_problem problem = kind == dot_ ? reduce_problem_of(view, other) : reduce_problem_of(view);
-        problem.has_scratch = p.word("scratch") != "none";
-        const device_traits& device = traits_of(current_device());
-        scratch_memory scratch(p, where, reduce_workspace_bytes(problem, device, options.algorithm));
-        scratch.add_to(options);
-        if (kind == sum_) sum<T>(view, total.data(), stream(), options);
-        if (kind == mean_) mean<T>(view, average.data(), stream(), options);
-        if (kind == max_) max<T>(view, extreme.data(), stream(), options);
-        if (kind == min_) min<T>(view, extreme.data(), stream(), options);
-        if (kind == argmin_) argmin<T>(view, place.data(), stream(), options);
-        if (kind == argmax_) argmax<T>(view, place.data(), stream(), options);
-        if (kind == dot_) dot<T>(view, other, total.data(), stream(), options);
-        if (kind == norm1_) norm1<T>(view, total.data(), stream(), options);
-        if (kind == nonzero_) count_nonzero<T>(view, place.data(), stream(), options);
-        if constexpr (!is_integer)
-            if (kind == norm2_) norm2<T>(view, total.data(), stream(), options);
-        depth = reduce_depth(problem, device, options.algorithm);
-        of_scratch = scratch.damage();
-    }
+    reduce_options options{.algorithm = rung_of(p, where, reduce_algorithms())};
+    reduce_problem problem = kind == dot_ ? reduce_problem_of(view, other) : reduce_problem_of(view);
+    problem.has_scratch = p.word("scratch") != "none";
+    const device_traits* const device = where == processor::cpu ? nullptr : &traits_of(current_device());
+    scratch_memory scratch(p, where,
+                           device ? reduce_workspace_bytes(problem, *device, options.algorithm) : 0);
+    scratch.add_to(options);
+    if (device) depth = reduce_depth(problem, *device, options.algorithm);
+    const auto reduce = [&](auto on_host, auto on_gpu, auto& result) {
+        device ? on_gpu(view, result.data(), stream(), options) : void(*result.data() = on_host(view));
+    };
+    if (kind == sum_) reduce(host::sum<T>, sum<T>, total);
+    if (kind == mean_) reduce(host::mean<T>, mean<T>, average);
+    if (kind == max_) reduce(host::max<T>, max<T>, extreme);
+    if (kind == min_) reduce(host::min<T>, min<T>, extreme);
+    if (kind == argmin_) reduce(host::argmin<T>, argmin<T>, place);
+    if (kind == argmax_) reduce(host::argmax<T>, argmax<T>, place);
+    if (kind == norm1_) reduce(host::norm1<T>, norm1<T>, total);
+    if (kind == nonzero_) reduce(host::count_nonzero<T>, count_nonzero<T>, place);
+    if constexpr (!is_integer)
+        if (kind == norm2_) reduce(host::norm2<T>, norm2<T>, total);
+    if (kind == dot_)
+        device ? dot<T>(view, other, total.data(), stream(), options)
+               : void(*total.data() = host::dot<T>(view, other));
+    const std::string of_scratch = scratch.damage();
     exact_sum<T> sum_of_all = 0, products = 0, norm1_of_all = 0;
     wide terms = 0, magnitudes = 0, of_products = 0, squares = 0;
     std::int64_t nonzero = 0, least_place = size > 0 ? 0 : -1, largest_place = least_place;
@@ -214,34 +187,27 @@ std::string wrong_reduce(const problem& p, processor where) {
         return is_integer ? 0 : error_of_additions<sum_type<T>>(roundings, size);
     };
     const wide least_sum = is_integer ? 0 : smallest<sum_type<T>>();
-    switch (kind) {
-        case sum_:
-            return one(total, widened_sum<T>(sum_of_all), of_sums(depth) * magnitudes);
-        case mean_:  // two more roundings, and one from int64 to double
-            return one(average, terms / n,
-                       error_of_additions<mean_type<T>>(depth + 3, size) * magnitudes / n +
-                           smallest<mean_type<T>>());
-        case max_:
-            return one(extreme, largest, 0);
-        case min_:
-            return one(extreme, least, 0);
-        case argmin_:
-            return one(place, least_place, 0);
-        case argmax_:
-            return one(place, largest_place, 0);
-        case dot_:
-            return one(total, widened_sum<T>(products), of_sums(depth + 1) * of_products + n * least_sum);
-        case norm1_:
-            return one(total, widened_sum<T>(norm1_of_all), of_sums(depth) * magnitudes);
-        case norm2_: {  // the root halves the error of the squares; it rounds, and so does the result's type
-            constexpr bool is_double = std::is_same_v<T, double>;
-            const wide relative = static_cast<wide>(depth + (is_double ? 4 : 3)) * 0x1p-54L +
-                                  (n + 2) * 0x1p-64L + (is_double ? 0 : 0x1p-24L);
-            return one(total, std::sqrt(squares), relative * std::sqrt(squares) + least_sum);
-        }
-        default:
-            return one(place, nonzero, 0);
+    if (kind == sum_) return one(total, widened_sum<T>(sum_of_all), of_sums(depth) * magnitudes);
+    // two more roundings, and one from int64 to double
+    if (kind == mean_)
+        return one(
+            average, terms / n,
+            error_of_additions<mean_type<T>>(depth + 3, size) * magnitudes / n + smallest<mean_type<T>>());
+    if (kind == max_) return one(extreme, largest, 0);
+    if (kind == min_) return one(extreme, least, 0);
+    if (kind == argmin_) return one(place, least_place, 0);
+    if (kind == argmax_) return one(place, largest_place, 0);
+    if (kind == dot_)
+        return one(total, widened_sum<T>(products), of_sums(depth + 1) * of_products + n * least_sum);
+    if (kind == norm1_) return one(total, widened_sum<T>(norm1_of_all), of_sums(depth) * magnitudes);
+    if (kind ==
+        norm2_) {  // the root halves the error of the squares; it rounds, and so does the result's type
+        constexpr bool is_double = std::is_same_v<T, double>;
+        const wide relative = static_cast<wide>(depth + (is_double ? 4 : 3)) * 0x1p-54L + (n + 2) * 0x1p-64L +
+                              (is_double ? 0 : 0x1p-24L);
+        return one(total, std::sqrt(squares), relative * std::sqrt(squares) + least_sum);
     }
+    return one(place, nonzero, 0);
 }
 
 /// Only sum, min and max have most of the rungs.
@@ -258,7 +224,7 @@ template <class T>
 std::string wrong_scan(const problem& p, processor where) {
     const std::int64_t size = p["size"];
     const bool is_inclusive = p["function"] == 0, is_in_place = p["in_place"] == 1;
-    const auto xs = draw_numbers<T>(p, static_cast<std::uint64_t>(p["seed"]));
+    const auto xs = draw_numbers<T>(p, p.seed());
     operand<T> x(where, vector_of(p), xs), y(where, second_vector_of(p));
     operand<T>& result = is_in_place ? x : y;
     std::int64_t depth =
@@ -331,7 +297,7 @@ std::string wrong_histogram(const problem& p, processor where) {
                               -0.0f,
                               limits::denorm_min()};
     std::vector<T> xs(static_cast<std::size_t>(size));
-    std::mt19937_64 generator(static_cast<std::uint64_t>(p["seed"]));
+    std::mt19937_64 generator(p.seed());
     for (std::int64_t i = 0; i < size; ++i) {
         const auto drawn = [&](std::int64_t count) {
             return static_cast<std::int64_t>(generator() % static_cast<std::uint64_t>(count));
@@ -368,10 +334,7 @@ std::string wrong_histogram(const problem& p, processor where) {
             ++expected[static_cast<std::size_t>(std::min(bin, bins - 1))];
         }
     }
-    return first_of({mismatch(
-                         "counts", counts.read(), [&](std::size_t i) { return expected[i]; },
-                         [](std::size_t) { return 0.0; }),
-                     counts.damage(), x.change()});
+    return first_of({mismatch("counts", counts.read(), expected), counts.damage(), x.change()});
 }
 
 /// Shared memory keeps 12288 counts, and a packet 16 bytes.
@@ -413,16 +376,10 @@ operation scan_cases() {
                            {"y_offset", 0},
                            {"y_step", 1}}),
             draw_scan, [](const problem& p, processor where) {
-                switch (p["type"]) {
-                    case 0:
-                        return wrong_scan<float>(p, where);
-                    case 1:
-                        return wrong_scan<double>(p, where);
-                    case 2:
-                        return wrong_scan<std::int32_t>(p, where);
-                    default:
-                        return wrong_scan<std::int64_t>(p, where);
-                }
+                if (p["type"] == 0) return wrong_scan<float>(p, where);
+                if (p["type"] == 1) return wrong_scan<double>(p, where);
+                if (p["type"] == 2) return wrong_scan<std::int32_t>(p, where);
+                return wrong_scan<std::int64_t>(p, where);
             }};
 }
 

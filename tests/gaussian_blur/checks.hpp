@@ -1,13 +1,7 @@
 #pragma once
 
 #include "tests/gaussian_blur/reference.hpp"
-#include <heddle/device.hpp>
-#include <heddle/host.hpp>
-
-#include <cstring>
-#include <functional>
-#include <limits>
-#include <numeric>
+#include "tests/support/headers.hpp"
 
 namespace heddle::test {
 
@@ -21,7 +15,8 @@ struct implementation {
                        const image_batch_view<T>& destinations, const gaussian_blur_options&)>
         blur;
 
-    /// The rung whose bound the result is held to: of others than decimated, which one `automatic` takes depends on the layout.
+    /// The rung whose bound holds for the result. Which of the others than decimated `automatic` takes depends on the
+    /// layout.
     [[nodiscard]] algorithm bound_of(const problem& p, std::int64_t images = 1) const {
         if (which != algorithm::automatic) return which;
         const bool is_decimated =
@@ -69,8 +64,8 @@ void check_regions(const problem& p, layout how, const implementation<T>& by) {
         }
 }
 
-/// A region of so many images, of one source: the first as it should be, the others the same bit for bit. Or of a source each,
-/// and all as they should be.
+/// Checks a region of so many images. Where they have one source, the first must be right, and the others the same bit
+/// for bit. Where each has a source, all must be right.
 template <class T>
 void check_region_of_many(const problem& p, const image_region& region, std::int64_t images, layout how,
                           const implementation<T>& by, layout of_source = layout::aligned,
@@ -123,8 +118,8 @@ inline double share_of_unequal(const problem& p, const std::vector<std::uint8_t>
 }
 
 /// 200000 pixels of noise, of a slope along both axes and of squares with steep edges. The squares' blur has few
-/// values, each that of many pixels: of them decimated promises a level only, wgmma_xy and mma_xy_by_channel 99.9 % of all
-/// together (docs/accuracy.md), and automatic is asked for an exact window. The slope at sigma 1.7 is where
+/// values, each that of many pixels: of them decimated promises a level only, wgmma_xy and mma_xy_by_channel 99.9 % of
+/// all together (docs/accuracy.md), and automatic is asked for an exact window. The slope at sigma 1.7 is where
 /// those two need 24 bits between its passes: 16 would round 2.6 % of the pixels otherwise.
 inline void check_rounding_of_uint8(const implementation<std::uint8_t>& by) {
     constexpr double most = 1e-3;

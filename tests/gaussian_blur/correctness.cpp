@@ -34,9 +34,9 @@ TEST_P(gaussian_blur_rung, can_be_captured_and_replayed) {
         gaussian_blur_options options = options_of(p);
         GetParam().choose_in(options);
         bool runs = true;
-        const graph captured = graph::capture(*stream_, [&] {
+        const graph captured = graph::capture(*stream, [&] {
             try {
-                gaussian_blur<std::uint8_t>(source.view(), destination.view(), p.sigma, *stream_, options);
+                gaussian_blur<std::uint8_t>(source.view(), destination.view(), p.sigma, *stream, options);
             } catch (const unsupported&) {
                 runs = false;
             }
@@ -44,8 +44,8 @@ TEST_P(gaussian_blur_rung, can_be_captured_and_replayed) {
         for (int replay = 0; runs && replay < 2; ++replay, ++runs_) {
             const std::vector<std::uint8_t> elements = random_pixels<std::uint8_t>(p.elements());
             source.upload(elements);
-            captured.launch(*stream_);
-            stream_->synchronize();
+            captured.launch(*stream);
+            stream->synchronize();
             ASSERT_NO_FATAL_FAILURE(
                 expect_close(p, destination.download(), elements, on_device<std::uint8_t>().bound_of(p)));
         }

@@ -53,7 +53,7 @@ TEST_P(gaussian_blur_rung, agrees_with_a_convolution_of_cudnn) {
                          GetParam()))
             continue;
         ASSERT_NO_FATAL_FAILURE(
-            cudnn_blur(p, source.view().data, window.data(), theirs.view().data, stream_->get()));
+            cudnn_blur(p, source.view().data, window.data(), theirs.view().data, stream->get()));
         // The sum over n * n products in any order is within n * n units of roundoff, their rounded weights
         // and the products' own add two; all values are positive and at most 1.
         const auto n = static_cast<double>(2 * radius + 1);

@@ -1,8 +1,4 @@
 #include "tests/gaussian_blur/rungs.hpp"
-#include <heddle/buffer.hpp>
-#include <heddle/copy.hpp>
-
-#include <utility>
 
 namespace heddle::test {
 namespace {
@@ -13,15 +9,13 @@ class gaussian_blur_of_large_images : public gaussian_blur_rung {
     void check_square(std::int64_t side, const window_radius& radius, const blur_sigma& sigma) {
         const std::int64_t size = side * side, canaries = 256;
         constexpr std::byte canary{0xa5};
-        const stream& s = *stream_;
+        const heddle::stream& s = *stream;
         const problem p{side, side, 1, radius, sigma, border::reflect};
         SCOPED_TRACE(text(p));
         const std::int64_t scratch = gaussian_blur_workspace_bytes(p.described<std::uint8_t>(),
                                                                    traits_of(current_device()), GetParam());
         const std::int64_t needed = 2 * size + scratch + (std::int64_t{1} << 28);
-        std::size_t free = 0, total = 0;
-        check(cudaMemGetInfo(&free, &total));
-        if (free < static_cast<std::size_t>(needed))
+        if (!has_free_memory(static_cast<std::size_t>(needed)))
             GTEST_SKIP() << "needs " << needed / 1000000000 + 1 << " GB of free device memory";
 
         // Random elements, again and again: each copy doubles them.

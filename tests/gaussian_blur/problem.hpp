@@ -1,18 +1,8 @@
 #pragma once
 
 #include "tests/support/blurs.hpp"
+#include "tests/support/headers.hpp"
 #include "tests/support/images.hpp"
-#include <heddle/gaussian_blur.hpp>
-
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <ostream>
-#include <string>
-#include <vector>
 
 namespace heddle {
 

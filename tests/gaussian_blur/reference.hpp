@@ -2,9 +2,7 @@
 
 #include "tests/bounds/windows.hpp"
 #include "tests/gaussian_blur/problem.hpp"
-
-#include <cmath>
-#include <type_traits>
+#include "tests/support/headers.hpp"
 
 namespace heddle::test {
 

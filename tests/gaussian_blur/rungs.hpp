@@ -1,16 +1,8 @@
 #pragma once
 
 #include "tests/gaussian_blur/checks.hpp"
-#include "tests/support/gpu.hpp"
+#include "tests/support/headers.hpp"
 #include "tests/support/hopper.hpp"
-#include "tests/support/kernels.hpp"
-#include <heddle/error.hpp>
-#include <heddle/stream.hpp>
-
-#include <algorithm>
-#include <string>
-#include <string_view>
-#include <vector>
 
 namespace heddle::test {
 
@@ -50,13 +42,8 @@ inline std::vector<rung> every_rung() {
     return all;
 }
 
-class gaussian_blur_test : public gpu_test {
+class gaussian_blur_test : public stream_fixture {
   protected:
-    void SetUp() override {
-        gpu_test::SetUp();
-        if (is_set_up()) stream_.emplace();
-    }
-
     /// Whether the rung takes the problem: one that does not refuses before it touches anything.
     template <class T>
     bool blur(const problem& p, image_batch_view<const T> sources,
@@ -64,12 +51,12 @@ class gaussian_blur_test : public gpu_test {
               const rung& by) {
         by.choose_in(options);
         try {
-            gaussian_blur<T>(sources, destinations, p.sigma, *stream_, options);
+            gaussian_blur<T>(sources, destinations, p.sigma, *stream, options);
         } catch (const unsupported& refusal) {
             EXPECT_TRUE(may_refuse(p, by)) << refusal.what();
             return false;
         }
-        stream_->synchronize();
+        stream->synchronize();
         ++runs_;
         return true;
     }
@@ -91,8 +78,6 @@ class gaussian_blur_test : public gpu_test {
         if (which == algorithm::shared_memory || which == algorithm::fused) return radius > 100;
         return true;
     }
-
-    std::optional<stream> stream_;
     int runs_ = 0;
 };
 

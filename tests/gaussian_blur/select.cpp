@@ -1,16 +1,5 @@
 #include "tests/gaussian_blur/problem.hpp"
 #include "tests/support/hopper.hpp"
-#include "tests/support/provoked.hpp"
-#include "tests/support/random.hpp"
-#include <heddle/error.hpp>
-
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <iterator>
-#include <limits>
-#include <tuple>
 
 namespace heddle::test {
 namespace {
@@ -357,15 +346,6 @@ TEST(gaussian_blur_kernels, begin_with_their_rung) {
         std::ranges::copy(names_of(which), std::back_inserter(all));
     }
     EXPECT_EQ(names_of(algorithm::automatic), all);
-}
-
-TEST(gaussian_blur_algorithms, are_named) {
-    for (const algorithm which : gaussian_blur_algorithms()) {
-        EXPECT_NE(which, algorithm::automatic);
-        EXPECT_NE(to_string(which), "unknown");
-    }
-    EXPECT_EQ(to_string(algorithm::fused), "fused");
-    EXPECT_EQ(to_string(static_cast<algorithm>(99)), "unknown");
 }
 
 TEST(gaussian_blur_workspace, is_of_the_radius_that_is_left_without_weights_of_zero) {

@@ -1,16 +1,6 @@
 #include "tests/gaussian_blur/problem.hpp"
 #include "tests/support/hopper.hpp"
 #include "tests/support/image_calls.hpp"
-#include "tests/support/kernels.hpp"
-#include "tests/support/provoked.hpp"
-#include <heddle/host.hpp>
-
-#include <cmath>
-#include <limits>
-#include <span>
-#include <string>
-#include <string_view>
-#include <utility>
 
 namespace heddle::test {
 namespace {

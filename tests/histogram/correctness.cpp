@@ -1,27 +1,13 @@
-#include "tests/support/gpu.hpp"
-#include "tests/support/guarded.hpp"
-#include "tests/support/random.hpp"
-#include <heddle/buffer.hpp>
-#include <heddle/copy.hpp>
-#include <heddle/graph.hpp>
-#include <heddle/histogram.hpp>
-#include <heddle/stream.hpp>
+#include "tests/support/headers.hpp"
 
-#include <gtest/gtest.h>
-
-#include <cstdint>
-#include <vector>
-
-namespace heddle {
+namespace heddle::test {
 namespace {
 
-using test::guarded;
-
-class histogram_of_bytes : public test::gpu_test {};
+class histogram_of_bytes : public gpu_test {};
 
 TEST_F(histogram_of_bytes, counts_anew_in_a_graph) {
     const stream s;
-    const auto xs = test::random_elements<std::uint8_t>(70001, 0, 255);
+    const auto xs = random_elements<std::uint8_t>(70001, 0, 255);
     std::vector<std::int64_t> expected(256);
     for (const std::uint8_t element : xs) ++expected[element];
     guarded<std::uint8_t> x(std::ssize(xs));
@@ -40,9 +26,7 @@ TEST_F(histogram_of_bytes, counts_anew_in_a_graph) {
 
 TEST_F(histogram_of_bytes, counts_beyond_32_bits) {
     constexpr std::int64_t size = (std::int64_t{1} << 32) + 77;
-    std::size_t free = 0, total = 0;
-    check(cudaMemGetInfo(&free, &total));
-    if (free < 5 * (std::size_t{1} << 30)) GTEST_SKIP() << "needs 5 GiB of device memory";
+    if (!has_free_memory(5 * (std::size_t{1} << 30))) GTEST_SKIP() << "needs 5 GiB of device memory";
     const stream s;
     device_buffer<std::uint8_t> x(size, s);
     fill_bytes(x, std::byte{9}, s);
@@ -58,4 +42,4 @@ TEST_F(histogram_of_bytes, counts_beyond_32_bits) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

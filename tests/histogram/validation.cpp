@@ -1,23 +1,7 @@
-#include "tests/support/gpu.hpp"
-#include "tests/support/guarded.hpp"
-#include "tests/support/provoked.hpp"
-#include <heddle/error.hpp>
-#include <heddle/histogram.hpp>
+#include "tests/support/headers.hpp"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cstdint>
-#include <limits>
-#include <string>
-
-namespace heddle {
+namespace heddle::test {
 namespace {
-
-using test::guarded;
-using test::invalid_argument_of;
-
-const cuda::stream_ref no_stream{cudaStream_t{}};
 
 class histogram_arguments : public testing::Test {
   protected:
@@ -67,7 +51,7 @@ TEST_F(histogram_arguments, the_range_is_one_of_floats) {
     EXPECT_NE(floats(0, limits::denorm_min()).find("within float"), std::string::npos);
 }
 
-class histogram_unsupported : public test::gpu_test {};
+class histogram_unsupported : public gpu_test {};
 
 TEST_F(histogram_unsupported, leaves_counts_as_they_were) {
     const std::int64_t bins = histogram_max_shared_bins + 1;
@@ -83,4 +67,4 @@ TEST_F(histogram_unsupported, leaves_counts_as_they_were) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

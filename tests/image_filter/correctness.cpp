@@ -1,24 +1,10 @@
 #include "tests/image_filter/filters.hpp"
-#include <heddle/device.hpp>
-#include <heddle/graph.hpp>
-#include <heddle/host.hpp>
-
-#include <cstddef>
-#include <cstdint>
-#include <cstdlib>
-#include <string>
-#include <vector>
 
 namespace heddle::test {
 namespace {
 
 class image_filter_rung : public image_filter, public testing::WithParamInterface<algorithm> {};
-std::vector<algorithm> every_rung() {
-    std::vector<algorithm> all(image_filter_algorithms().begin(), image_filter_algorithms().end());
-    all.push_back(algorithm::automatic);
-    return all;
-}
-INSTANTIATE_TEST_SUITE_P(all, image_filter_rung, testing::ValuesIn(every_rung()),
+INSTANTIATE_TEST_SUITE_P(all, image_filter_rung, testing::ValuesIn(with_automatic(image_filter_algorithms())),
                          [](const auto& of) { return std::string(to_string(of.param)); });
 
 TEST_P(image_filter_rung, can_be_captured_and_replayed) {
@@ -26,14 +12,14 @@ TEST_P(image_filter_rung, can_be_captured_and_replayed) {
     guarded_images<std::uint8_t> source(size, layout::tight);
     guarded_images<float> destination(size, layout::tight), captured_one(size, layout::tight);
     const auto filter_to = [&](guarded_images<float>& to) {
-        sobel<std::uint8_t>(source.view(), to.view(), gradient::x, *stream_, {.algorithm = GetParam()});
+        sobel<std::uint8_t>(source.view(), to.view(), gradient::x, *stream, {.algorithm = GetParam()});
     };
-    const graph captured = graph::capture(*stream_, [&] { filter_to(captured_one); });
+    const graph captured = graph::capture(*stream, [&] { filter_to(captured_one); });
     for (int replay = 0; replay < 2; ++replay) {
         source.upload(random_pixels<std::uint8_t>(size.elements()));
-        captured.launch(*stream_);
+        captured.launch(*stream);
         filter_to(destination);
-        stream_->synchronize();
+        stream->synchronize();
         EXPECT_EQ(captured_one.download(), destination.download());
     }
 }
@@ -48,8 +34,8 @@ TEST_F(image_filter, takes_means_of_many_images_of_bytes) {
         guarded_images<std::uint8_t> source(size, layout::aligned),
             destination(size, layout::aligned, memory::device, images);
         source.upload(elements);
-        box_blur<std::uint8_t>({source.view(), images, 0}, destination.batch(), radius, *stream_);
-        stream_->synchronize();
+        box_blur<std::uint8_t>({source.view(), images, 0}, destination.batch(), radius, *stream);
+        stream->synchronize();
         std::vector<std::uint8_t> expected(elements.size());
         host::box_blur<std::uint8_t>(
             {elements.data(), size.width, size.height, size.channels},
@@ -68,13 +54,13 @@ TEST_F(image_filter, captures_a_convolution_whose_taps_go_away) {
     source.upload(random_pixels<float>(size.elements()));
     std::vector<float> gone = {1, -2, 5};
     const auto convolve_to = [&](guarded_images<float>& to) {
-        separable_convolution(source.view(), to.view(), gone, gone, *stream_);
+        separable_convolution(source.view(), to.view(), gone, gone, *stream);
     };
     convolve_to(destination);
-    const graph captured = graph::capture(*stream_, [&] { convolve_to(captured_one); });
+    const graph captured = graph::capture(*stream, [&] { convolve_to(captured_one); });
     gone.assign(gone.size(), 1e9f);
-    captured.launch(*stream_);
-    stream_->synchronize();
+    captured.launch(*stream);
+    stream->synchronize();
     EXPECT_EQ(captured_one.download(), destination.download());
 }
 
@@ -91,16 +77,16 @@ TEST_F(image_filter, stays_inside_the_given_workspace) {
         from_pool(part, layout::tight), untouched(part, layout::tight);
     source.upload(random_pixels<float>(size.elements()));
     image_filter_options options{.region = image_region{5, 3, part.width, part.height}};
-    box_blur<float>(source.view(), from_pool.view(), radius, *stream_, options);
+    box_blur<float>(source.view(), from_pool.view(), radius, *stream, options);
     options.workspace = {reinterpret_cast<std::byte*>(scratch.data()), static_cast<std::size_t>(bytes)};
-    box_blur<float>(source.view(), destination.view(), radius, *stream_, options);
-    stream_->synchronize();
+    box_blur<float>(source.view(), destination.view(), radius, *stream, options);
+    stream->synchronize();
     EXPECT_EQ(destination.download(), from_pool.download());
     EXPECT_TRUE(scratch.canaries_alive());
 
     options.workspace = options.workspace.first(64);
     EXPECT_EQ(rejected_argument_of(
-                  [&] { box_blur<float>(source.view(), untouched.view(), radius, *stream_, options); }),
+                  [&] { box_blur<float>(source.view(), untouched.view(), radius, *stream, options); }),
               "options.workspace");
     EXPECT_TRUE(untouched.untouched());
 }

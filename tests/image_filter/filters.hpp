@@ -1,12 +1,7 @@
 #pragma once
 
-#include "tests/support/gpu.hpp"
+#include "tests/support/headers.hpp"
 #include "tests/support/images.hpp"
-#include <heddle/image_filter.hpp>
-#include <heddle/stream.hpp>
-
-#include <optional>
-#include <ostream>
 
 namespace heddle {
 
@@ -20,14 +15,6 @@ namespace heddle::test {
 
 using algorithm = image_filter_algorithm;
 
-class image_filter : public gpu_test {
-  protected:
-    void SetUp() override {
-        gpu_test::SetUp();
-        if (is_set_up()) stream_.emplace();
-    }
-
-    std::optional<stream> stream_;
-};
+class image_filter : public stream_fixture {};
 
 }  // namespace heddle::test

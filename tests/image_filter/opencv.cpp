@@ -2,12 +2,6 @@
 
 #include "tests/bounds/windows.hpp"
 #include "tests/image_filter/filters.hpp"
-#include <heddle/host.hpp>
-
-#include <cstddef>
-#include <cstdint>
-#include <type_traits>
-#include <vector>
 
 namespace heddle::test {
 namespace {
@@ -154,7 +148,7 @@ TEST(host_filters, agree_with_opencv) {
     compare_all({});
 }
 TEST_F(image_filter, agrees_with_opencv) {
-    compare_all({&*stream_});
+    compare_all({&*stream});
 }
 
 }  // namespace

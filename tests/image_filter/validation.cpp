@@ -1,24 +1,12 @@
+#include "tests/support/headers.hpp"
 #include "tests/support/hopper.hpp"
 #include "tests/support/image_calls.hpp"
 #include "tests/support/images.hpp"
-#include <heddle/host.hpp>
-#include <heddle/image_filter.hpp>
-
-#include <span>
-#include <utility>
 
 namespace heddle::test {
 namespace {
 
 using algorithm = image_filter_algorithm;
-
-TEST(image_filter_algorithms, are_named) {
-    for (const algorithm which : image_filter_algorithms()) {
-        EXPECT_NE(which, algorithm::automatic);
-        EXPECT_NE(to_string(which), "unknown");
-    }
-    EXPECT_EQ(to_string(static_cast<algorithm>(99)), "unknown");
-}
 
 TEST(image_filter_workspace, holds_the_image_between_two_passes) {
     EXPECT_GE(image_filter_workspace_bytes({.width = 1000, .height = 50, .radius = 2}, hopper()),

@@ -1,41 +1,13 @@
 #include "tests/linear/elements.hpp"
-#include "tests/support/gpu.hpp"
-#include "tests/support/guarded.hpp"
-#include "tests/support/rows.hpp"
-#include <heddle/device.hpp>
-#include <heddle/error.hpp>
-#include <heddle/graph.hpp>
-#include <heddle/linear.hpp>
-#include <heddle/stream.hpp>
-#include <heddle/workspace.hpp>
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <optional>
-#include <span>
-#include <tuple>
-#include <vector>
-
-namespace heddle {
+namespace heddle::test {
 namespace {
 
-using test::guarded;
-using test::layer_elements;
 using algorithm = linear_gradient_algorithm;
 
 template <class T>
-class linear_edges : public test::gpu_test {
+class linear_edges : public stream_fixture {
   protected:
-    void SetUp() override {
-        gpu_test::SetUp();
-        if (!IsSkipped()) stream.emplace();
-    }
-
     template <class Element>
     static bool are_same(guarded<Element>& a, guarded<Element>& b) {
         const auto of_a = a.download(), of_b = b.download();
@@ -48,20 +20,18 @@ class linear_edges : public test::gpu_test {
                                                            {.activation_of_x = matmul_activation::relu});
         return why_not(each, problem, traits_of(current_device())).empty();
     }
-
-    std::optional<heddle::stream> stream;
 };
-TYPED_TEST_SUITE(linear_edges, test::row_types, test::type_names);
+TYPED_TEST_SUITE(linear_edges, row_types, type_names);
 
 TYPED_TEST(linear_edges, of_relu_mask_any_sum_and_pass_on_a_nan_of_x) {
     constexpr std::int64_t batch = 130, in = 72, out = 16;
-    const TypeParam high = test::infinity<TypeParam>(), nan = test::not_a_number<TypeParam>();
+    const TypeParam high = infinity<TypeParam>(), nan = not_a_number<TypeParam>();
     guarded<TypeParam> x(batch, in, in), weights(out, in, in), gradient(batch, out, out);
     layer_elements<TypeParam> e(batch, in, out, matmul_activation::relu);
     // Row 0 of the gradient makes infinite sums, and row 1 makes NaN.
     for (std::int64_t i = 0; i < out; ++i) e.gradient[static_cast<std::size_t>(i)] = high;
     for (std::int64_t i = 0; i < out; ++i) e.gradient[static_cast<std::size_t>(out + i)] = nan;
-    for (TypeParam& w : e.weights) w = static_cast<TypeParam>(std::abs(test::to_double(w)) + 0.5);
+    for (TypeParam& w : e.weights) w = static_cast<TypeParam>(std::abs(to_double(w)) + 0.5);
     e.x[2 * in] = nan;
     x.upload(e.x);
     weights.upload(e.weights);
@@ -76,13 +46,13 @@ TYPED_TEST(linear_edges, of_relu_mask_any_sum_and_pass_on_a_nan_of_x) {
         this->stream->synchronize();
         const auto result = dx.download();
         for (std::size_t i = 0; i < result.size(); ++i) {
-            const double value = test::to_double(result[i]);
+            const double value = to_double(result[i]);
             if (i == 2 * in)
                 ASSERT_TRUE(std::isnan(value));
-            else if (!(test::to_double(e.x[i]) > 0))
+            else if (!(to_double(e.x[i]) > 0))
                 ASSERT_EQ(value, 0) << i;
             else if (i < in)
-                ASSERT_EQ(value, test::to_double(high)) << i;
+                ASSERT_EQ(value, to_double(high)) << i;
             else
                 ASSERT_EQ(std::isnan(value), i < 2 * in) << i;
         }
@@ -166,4 +136,4 @@ TYPED_TEST(linear_edges, say_how_large_a_workspace_has_to_be) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

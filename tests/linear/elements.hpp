@@ -1,13 +1,7 @@
 #pragma once
 
 #include "tests/support/activations.hpp"
-#include "tests/support/numeric.hpp"
-#include "tests/support/random.hpp"
-#include <heddle/linear.hpp>
-
-#include <array>
-#include <cstdint>
-#include <vector>
+#include "tests/support/headers.hpp"
 
 namespace heddle::test {
 

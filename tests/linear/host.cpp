@@ -1,22 +1,11 @@
 #include "tests/linear/elements.hpp"
-#include "tests/support/rows.hpp"
-#include <heddle/host.hpp>
 
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <cstdint>
-#include <limits>
-#include <vector>
-
-namespace heddle {
+namespace heddle::test {
 namespace {
-
-using test::layer_elements;
 
 template <class T>
 class host_linear : public testing::Test {};
-TYPED_TEST_SUITE(host_linear, test::row_types, test::type_names);
+TYPED_TEST_SUITE(host_linear, row_types, type_names);
 
 /// A sum beyond half's largest number stays a float until it has been multiplied by the derivative, which is 0.
 TYPED_TEST(host_linear, multiplies_by_the_derivative_before_it_rounds) {
@@ -27,7 +16,7 @@ TYPED_TEST(host_linear, multiplies_by_the_derivative_before_it_rounds) {
         T dx = one;
         host::linear_gradient<T>({ones, 1, 1}, {ones, 2, 1}, {gradient, 1, 2}, matrix_view<T>{&dx, 1, 1}, {},
                                  {}, {.activation_of_x = activation});
-        EXPECT_EQ(test::to_double(dx), 0);
+        EXPECT_EQ(to_double(dx), 0);
     }
 }
 
@@ -49,15 +38,14 @@ TEST(host_linear_gradient, of_relu_masks_any_sum_and_passes_on_a_nan_of_x) {
 // in weights and bias. No third derivative of f in z exceeds 2, and relu has none where no |z| is below the step.
 TEST(host_linear_gradient, is_that_of_differences_in_double) {
     constexpr std::int64_t batch = 3, in = 5, out = 4;
-    constexpr double step = 1e-4, u = test::unit_roundoff<float>();
-    for (const matmul_activation activation : test::activations_of_x) {
+    constexpr double step = 1e-4, u = unit_roundoff<float>();
+    for (const matmul_activation activation : activations_of_x) {
         SCOPED_TRACE(static_cast<int>(activation));
         layer_elements<float> e(batch, in, out);
         std::vector<double> z(e.x.begin(), e.x.end());
         for (double& each : z) each += each < 0 ? -0.01 : 0.01;
         const std::vector<double> w(e.weights.begin(), e.weights.end()), b(e.bias.begin(), e.bias.end());
-        for (std::size_t i = 0; i < z.size(); ++i)
-            e.x[i] = static_cast<float>(test::activated(activation, z[i]));
+        for (std::size_t i = 0; i < z.size(); ++i) e.x[i] = static_cast<float>(activated(activation, z[i]));
         std::vector<float> dz(batch * in), dw(out * in), db(out);
         host::linear_gradient<float>({e.x.data(), batch, in}, {e.weights.data(), out, in},
                                      {e.gradient.data(), batch, out}, matrix_view{dz.data(), batch, in},
@@ -68,7 +56,7 @@ TEST(host_linear_gradient, is_that_of_differences_in_double) {
                 for (std::size_t j = 0; j < out; ++j) {
                     double y = of_b[j];
                     for (std::size_t k = 0; k < in; ++k)
-                        y += test::activated(activation, of_z[i * in + k]) * of_w[j * in + k];
+                        y += activated(activation, of_z[i * in + k]) * of_w[j * in + k];
                     sum += static_cast<double>(e.gradient[i * out + j]) * y;
                 }
             return sum;
@@ -95,4 +83,4 @@ TEST(host_linear_gradient, is_that_of_differences_in_double) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

@@ -1,41 +1,25 @@
 // The launches and the memory of a layer. The CUDA runtime is a recording one, so this runs without a GPU.
+#include "tests/support/headers.hpp"
 #include "tests/support/recording_runtime.hpp"
-#include <heddle/device.hpp>
-#include <heddle/error.hpp>
-#include <heddle/linear.hpp>
 
-#include <gtest/gtest.h>
-
-#include <bit>
-#include <cstddef>
-#include <cstdint>
-#include <span>
-
-namespace heddle {
+namespace heddle::test {
 namespace {
 
-using test::recording_runtime;
 using algorithm = linear_gradient_algorithm;
-
-/// Addresses that nothing reads. Their distance is the size of the largest operand.
-template <class T>
-T* address(std::uintptr_t operand) {
-    return std::bit_cast<T*>((operand + 1) << 40);
-}
 
 /// A layer with a dx by matmul's fused, on the device of the recording runtime.
 template <class T>
 struct layer {
     std::int64_t batch = 4096, in = 1024, out = 1024;
 
-    matrix_view<const T> x() const { return {address<T>(0), batch, in}; }
-    matrix_view<const T> weights() const { return {address<T>(1), out, in}; }
-    matrix_view<const T> gradient() const { return {address<T>(2), batch, out}; }
-    vector_view<const T> bias() const { return {address<T>(3), out}; }
-    matrix_view<T> y() const { return {address<T>(4), batch, out}; }
-    matrix_view<T> dx() const { return {address<T>(5), batch, in}; }
-    matrix_view<float> dweights() const { return {address<float>(6), out, in}; }
-    vector_view<float> dbias() const { return {address<float>(7), out}; }
+    matrix_view<const T> x() const { return {far_address<T>(0), batch, in}; }
+    matrix_view<const T> weights() const { return {far_address<T>(1), out, in}; }
+    matrix_view<const T> gradient() const { return {far_address<T>(2), batch, out}; }
+    vector_view<const T> bias() const { return {far_address<T>(3), out}; }
+    matrix_view<T> y() const { return {far_address<T>(4), batch, out}; }
+    matrix_view<T> dx() const { return {far_address<T>(5), batch, in}; }
+    matrix_view<float> dweights() const { return {far_address<float>(6), out, in}; }
+    vector_view<float> dbias() const { return {far_address<float>(7), out}; }
 };
 
 class linear_calls : public testing::Test {
@@ -101,7 +85,7 @@ TEST_F(linear_calls, take_no_memory_but_their_workspace) {
     const std::int64_t bytes = linear_gradient_workspace_bytes<half>(
         of.x(), of.weights(), of.gradient(), of.dx(), of.dweights(), of.dbias(), stream, options);
     ASSERT_GT(bytes, 0);
-    options.workspace = {address<std::byte>(8), static_cast<std::size_t>(bytes)};
+    options.workspace = {far_address<std::byte>(8), static_cast<std::size_t>(bytes)};
     EXPECT_EQ(run(options), of_pool);
     EXPECT_EQ(runtime.count("cudaMallocFromPoolAsync"), 0);
 
@@ -116,7 +100,7 @@ TEST_F(linear_calls, enqueue_nothing_where_a_workspace_is_too_small) {
     linear_gradient_options options{.activation_of_x = matmul_activation::relu};
     const std::int64_t bytes = linear_gradient_workspace_bytes<half>(
         of.x(), of.weights(), of.gradient(), of.dx(), of.dweights(), of.dbias(), stream, options);
-    options.workspace = {address<std::byte>(8), static_cast<std::size_t>(bytes - 16)};
+    options.workspace = {far_address<std::byte>(8), static_cast<std::size_t>(bytes - 16)};
     EXPECT_EQ(launches_of([&] {
                   EXPECT_THROW(linear_gradient<half>(of.x(), of.weights(), of.gradient(), of.dx(),
                                                      of.dweights(), of.dbias(), stream, options),
@@ -126,4 +110,4 @@ TEST_F(linear_calls, enqueue_nothing_where_a_workspace_is_too_small) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

@@ -1,14 +1,7 @@
+#include "tests/support/headers.hpp"
 #include "tests/support/hopper.hpp"
-#include "tests/support/provoked.hpp"
-#include <heddle/linear.hpp>
 
-#include <gtest/gtest.h>
-
-#include <cstdint>
-#include <set>
-#include <string_view>
-
-namespace heddle {
+namespace heddle::test {
 namespace {
 
 using enum linear_gradient_algorithm;
@@ -55,14 +48,14 @@ TEST(linear_gradient_why_not, says_what_fused_needs) {
     const auto problem = problem_of<half>(256, 256, 256);
     device_traits ampere = hopper;
     ampere.compute_capability_major = 8;
-    EXPECT_EQ(test::lack_in(why_not(fused, problem, ampere)),
+    EXPECT_EQ(lack_in(why_not(fused, problem, ampere)),
               "linear_gradient: fused needs a device of compute capability 9.0, and heddle built for it");
-    EXPECT_EQ(test::lack_in(why_not(fused, problem_of<float>(256, 256, 256), hopper)),
+    EXPECT_EQ(lack_in(why_not(fused, problem_of<float>(256, 256, 256), hopper)),
               "linear_gradient: fused needs half or bfloat16");
-    EXPECT_EQ(test::lack_in(why_not(fused, problem_of<half>(256, 256, 256, {}), hopper)),
+    EXPECT_EQ(lack_in(why_not(fused, problem_of<half>(256, 256, 256, {}), hopper)),
               "linear_gradient: fused needs a dx, and an activation_of_x that is not none");
     if (HEDDLE_COMPILED_FOR_90 != 0) {
-        EXPECT_EQ(test::lack_in(why_not(fused, problem_of<half>(256, 256, 257), hopper)),
+        EXPECT_EQ(lack_in(why_not(fused, problem_of<half>(256, 256, 257), hopper)),
                   "linear_gradient: fused needs a gradient, weights and dx that matmul's fused takes without "
                   "scratch memory");
     }
@@ -74,20 +67,7 @@ TEST(linear_gradient_why_not, says_what_fused_needs) {
         EXPECT_EQ(why_not(always, problem, ampere), "");
         EXPECT_EQ(why_not(always, problem_of<float>(0, 5, 7), hopper), "");
     }
-    EXPECT_EQ(test::invalid_argument_of(
-                  [&] { (void)why_not(static_cast<linear_gradient_algorithm>(9), problem, hopper); }),
-              "why_not: algorithm is 9, expected an enumerator of linear_gradient_algorithm");
-}
-
-TEST(linear_gradient_algorithms, have_names_of_their_own) {
-    std::set<std::string_view> names = {"automatic", "unknown"};
-    for (const linear_gradient_algorithm algorithm : linear_gradient_algorithms()) {
-        EXPECT_NE(algorithm, automatic);
-        EXPECT_TRUE(names.insert(to_string(algorithm)).second) << to_string(algorithm);
-    }
-    EXPECT_EQ(to_string(automatic), "automatic");
-    EXPECT_EQ(to_string(static_cast<linear_gradient_algorithm>(9)), "unknown");
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

@@ -1,23 +1,7 @@
-#include "tests/support/guarded.hpp"
-#include "tests/support/provoked.hpp"
-#include <heddle/host.hpp>
-#include <heddle/linear.hpp>
+#include "tests/support/headers.hpp"
 
-#include <gtest/gtest.h>
-
-#include <cstddef>
-#include <cstdint>
-#include <span>
-#include <string>
-#include <utility>
-
-namespace heddle {
+namespace heddle::test {
 namespace {
-
-using test::guarded;
-using test::invalid_argument_of;
-
-const cuda::stream_ref no_stream{cudaStream_t{}};
 
 /// A layer from 3 values to 2, for a batch of 4.
 class linear_arguments : public testing::Test {
@@ -41,32 +25,8 @@ TEST_F(linear_arguments, are_checked_before_anything_is_enqueued) {
     };
     const matrix_view<float> x = x_.matrix(), w = weights_.matrix(), y = y_.matrix();
     const vector_view<float> bias = bias_.vector();
-    EXPECT_EQ(message(x, {w.data, 2, 2}, bias, y), "linear: weights.cols is 2, expected 3 (x.cols)");
-    EXPECT_EQ(message(x, w, {bias.data, 1}, y), "linear: bias.size is 1, expected 2 (weights.rows), or 0");
-    EXPECT_EQ(message(x, w, bias, {y.data, 3, 2}), "linear: y.rows is 3, expected 4 (x.rows)");
-    EXPECT_EQ(message(x, w, bias, {y.data, 4, 3}), "linear: y.cols is 3, expected 2 (weights.rows)");
-    EXPECT_EQ(message({x.data, -4, 3}, w, bias, y), "linear: x.rows is -4, expected zero or more");
-    EXPECT_EQ(message({nullptr, 4, 3}, w, bias, y),
-              "linear: x.data is null, expected a pointer to its elements");
-    EXPECT_EQ(message(x, {nullptr, 2, 3}, bias, y),
-              "linear: weights.data is null, expected a pointer to its elements");
-    EXPECT_EQ(message(x, w, {nullptr, 2}, y),
-              "linear: bias.data is null, expected a pointer to its elements");
-    EXPECT_EQ(message(x, w, bias, {nullptr, 4, 2}),
-              "linear: y.data is null, expected a pointer to its elements");
-    EXPECT_EQ(message(x, w, {bias.data, 2, 0}, y), "linear: bias.stride is 0, expected one or more");
-    EXPECT_EQ(message({x.data, 4, 3, 2}, w, bias, y),
-              "linear: x.row_stride is 2, expected at least 3 (a row), or a col_stride of at least a column");
-    EXPECT_EQ(message(x, w, bias, {x.data, 4, 2}),
-              "linear: y is a view that overlaps an operand, expected memory apart from x");
-    EXPECT_EQ(message(x, {y.data, 2, 3}, bias, y),
-              "linear: y is a view that overlaps an operand, expected memory apart from weights");
-    EXPECT_EQ(message(x, w, {y.data, 2}, y),
-              "linear: y is a view that overlaps an operand, expected memory apart from bias");
     EXPECT_EQ(message(x, w, bias, y, {.activation = static_cast<matmul_activation>(7)}),
               "linear: options.activation is 7, expected an enumerator of matmul_activation");
-    EXPECT_EQ(message(x, w, bias, y, {.algorithm = static_cast<matmul_algorithm>(99)}),
-              "linear: options.algorithm is 99, expected an enumerator of matmul_algorithm");
     EXPECT_EQ(message(x, w, bias, y, {.precision = static_cast<precision>(9)}),
               "linear: options.precision is 9, expected an enumerator of precision");
     EXPECT_EQ(message(x, w, bias, y, {.workspace = {static_cast<std::byte*>(nullptr), 64}}),
@@ -79,14 +39,9 @@ TEST_F(linear_arguments, are_checked_before_anything_is_enqueued) {
         const std::string text = message(x, w, bias, y, {.workspace = as_workspace(m)});
         EXPECT_TRUE(text.ends_with(std::string("expected memory apart from ") + name)) << text;
     }
-    EXPECT_EQ(invalid_argument_of([&] {
-                  host::linear<float>(x, w, {bias.data, 1}, y);
-              }),
-              "host::linear: bias.size is 1, expected 2 (weights.rows), or 0");
-    EXPECT_EQ(invalid_argument_of([&] {
-                  (void)linear_workspace_bytes<float>(x, w, {bias.data, 1}, y, no_stream);
-              }),
-              "linear_workspace_bytes: bias.size is 1, expected 2 (weights.rows), or 0");
+    expect_error("linear_workspace_bytes: bias.size is 1, expected 2 (weights.rows), or 0", [&] {
+        (void)linear_workspace_bytes<float>(x, w, {bias.data, 1}, y, no_stream);
+    });
 }
 
 class linear_gradient_arguments : public linear_arguments {
@@ -103,63 +58,14 @@ class linear_gradient_arguments : public linear_arguments {
 };
 
 TEST_F(linear_gradient_arguments, have_shapes_that_agree) {
-    EXPECT_EQ(message(x, {w.data, 2, 2}, g, dx, dw, db),
-              "linear_gradient: weights.cols is 2, expected 3 (x.cols)");
-    EXPECT_EQ(message(x, w, {g.data, 3, 2}, dx, dw, db),
-              "linear_gradient: gradient.rows is 3, expected 4 (x.rows)");
-    EXPECT_EQ(message(x, w, {g.data, 4, 1}, dx, dw, db),
-              "linear_gradient: gradient.cols is 1, expected 2 (weights.rows)");
-    EXPECT_EQ(message(x, w, g, {dx.data, 4, 2}, dw, db),
-              "linear_gradient: dx.cols is 2, expected 3 (x.cols)");
     EXPECT_EQ(message(x, w, g, {dx.data, 0, 3}, dw, db),
               "linear_gradient: dx.rows is 0, expected 4 (x.rows)");
-    EXPECT_EQ(message(x, w, g, dx, {dw.data, 3, 2}, db),
-              "linear_gradient: dweights.rows is 3, expected 2 (weights.rows)");
-    EXPECT_EQ(message(x, w, g, dx, {dw.data, 2, 2}, db),
-              "linear_gradient: dweights.cols is 2, expected 3 (weights.cols)");
-    EXPECT_EQ(message(x, w, g, dx, dw, {db.data, 1}),
-              "linear_gradient: dbias.size is 1, expected 2 (weights.rows), or 0");
-    EXPECT_EQ(invalid_argument_of([&] {
-                  host::linear_gradient<float>(x, w, g, dx, dw, {db.data, 1});
-              }),
-              "host::linear_gradient: dbias.size is 1, expected 2 (weights.rows), or 0");
-    EXPECT_EQ(invalid_argument_of([&] {
-                  (void)linear_gradient_problem_of<float>(x, w, {g.data, 3, 2}, dx);
-              }),
-              "linear_gradient_problem_of: gradient.rows is 3, expected 4 (x.rows)");
-    EXPECT_EQ(invalid_argument_of([&] {
-                  (void)linear_gradient_workspace_bytes<float>(x, w, g, dx, dw, {db.data, 1}, no_stream);
-              }),
-              "linear_gradient_workspace_bytes: dbias.size is 1, expected 2 (weights.rows), or 0");
-}
-
-TEST_F(linear_gradient_arguments, point_to_their_elements) {
-    const std::string expected = ".data is null, expected a pointer to its elements";
-    EXPECT_EQ(message({nullptr, 4, 3}, w, g, dx, dw, db), "linear_gradient: x" + expected);
-    EXPECT_EQ(message(x, {nullptr, 2, 3}, g, dx, dw, db), "linear_gradient: weights" + expected);
-    EXPECT_EQ(message(x, w, {nullptr, 4, 2}, dx, dw, db), "linear_gradient: gradient" + expected);
-    EXPECT_EQ(message(x, w, g, {nullptr, 4, 3}, dw, db), "linear_gradient: dx" + expected);
-    EXPECT_EQ(message(x, w, g, dx, {nullptr, 2, 3}, db), "linear_gradient: dweights" + expected);
-    EXPECT_EQ(message(x, w, g, dx, dw, {nullptr, 2}), "linear_gradient: dbias" + expected);
-}
-
-TEST_F(linear_gradient_arguments, do_not_overlap_outputs) {
-    const auto expected = [](const char* output, const char* other) {
-        return std::string("linear_gradient: ") + output +
-               " is a view that overlaps an operand, expected memory apart from " + other;
-    };
-    EXPECT_EQ(message(x, w, g, x, dw, db), expected("dx", "x"));
-    EXPECT_EQ(message(x, {dx.data, 2, 3}, g, dx, dw, db), expected("dx", "weights"));
-    EXPECT_EQ(message({x.data, 4, 2}, {w.data, 2, 2}, g, g, {}, db), expected("dx", "gradient"));
-    EXPECT_EQ(message(x, w, g, dx, {x.data, 2, 3}, db), expected("dweights", "x"));
-    EXPECT_EQ(message(x, w, g, dx, w, db), expected("dweights", "weights"));
-    EXPECT_EQ(message(x, w, g, dx, {g.data, 2, 3}, db), expected("dweights", "gradient"));
-    EXPECT_EQ(message(x, w, g, dx, {dx.data, 2, 3}, db), expected("dweights", "dx"));
-    EXPECT_EQ(message(x, w, g, dx, dw, {x.data, 2}), expected("dbias", "x"));
-    EXPECT_EQ(message(x, w, g, dx, dw, {w.data, 2}), expected("dbias", "weights"));
-    EXPECT_EQ(message(x, w, g, dx, dw, {g.data, 2}), expected("dbias", "gradient"));
-    EXPECT_EQ(message(x, w, g, dx, dw, {dx.data, 2}), expected("dbias", "dx"));
-    EXPECT_EQ(message(x, w, g, dx, dw, {dw.data, 2}), expected("dbias", "dweights"));
+    expect_error("linear_gradient_problem_of: gradient.rows is 3, expected 4 (x.rows)", [&] {
+        (void)linear_gradient_problem_of<float>(x, w, {g.data, 3, 2}, dx);
+    });
+    expect_error("linear_gradient_workspace_bytes: dbias.size is 1, expected 2 (weights.rows), or 0", [&] {
+        (void)linear_gradient_workspace_bytes<float>(x, w, g, dx, dw, {db.data, 1}, no_stream);
+    });
 }
 
 TEST_F(linear_gradient_arguments, have_options_that_are_known) {
@@ -171,32 +77,28 @@ TEST_F(linear_gradient_arguments, have_options_that_are_known) {
                       ", expected none, relu, sigmoid or tanh: of others the derivative does not follow from "
                       "the result");
     }
-    EXPECT_EQ(message(x, w, g, dx, dw, db, {.algorithm = static_cast<linear_gradient_algorithm>(9)}),
-              "linear_gradient: options.algorithm is 9, expected an enumerator of linear_gradient_algorithm");
     EXPECT_EQ(message(x, w, g, dx, dw, db, {.precision = static_cast<precision>(9)}),
               "linear_gradient: options.precision is 9, expected an enumerator of precision");
     EXPECT_EQ(message(x, w, g, dx, dw, db, {.scratch = static_cast<scratch>(9)}),
               "linear_gradient: options.scratch is 9, expected an enumerator of scratch");
     EXPECT_EQ(message(x, w, g, dx, dw, db, {.workspace = {static_cast<std::byte*>(nullptr), 64}}),
               "linear_gradient: options.workspace is null, expected a pointer to 64 bytes, or an empty span");
-    EXPECT_EQ(invalid_argument_of([&] {
-                  host::linear_gradient<float>(x, w, g, dx, dw, db,
-                                               {.activation_of_x = matmul_activation::gelu});
-              }),
-              "host::linear_gradient: options.activation_of_x is 2, expected none, relu, sigmoid or tanh: of "
-              "others the derivative does not follow from the result");
+    expect_error(
+        "host::linear_gradient: options.activation_of_x is 2, expected none, relu, sigmoid or tanh: of "
+        "others the derivative does not follow from the result",
+        [&] {
+            host::linear_gradient<float>(x, w, g, dx, dw, db, {.activation_of_x = matmul_activation::gelu});
+        });
 }
 
 TEST_F(linear_gradient_arguments, may_be_empty) {
-    EXPECT_NO_THROW(linear<float>({nullptr, 0, 3}, w, {}, matrix_view<float>{nullptr, 0, 2}, no_stream));
-    EXPECT_NO_THROW(linear<float>(x, {nullptr, 0, 3}, {}, matrix_view<float>{nullptr, 4, 0}, no_stream));
     EXPECT_NO_THROW(linear_gradient<float>(x, w, g, {}, {}, {}, no_stream));
     EXPECT_NO_THROW(
         linear_gradient<float>({nullptr, 0, 3}, w, {nullptr, 0, 2}, {nullptr, 0, 3}, {}, {}, no_stream));
     EXPECT_NO_THROW(host::linear_gradient<float>(x, w, g, {}, {}, {}));
 }
 
-class linear_unsupported : public test::gpu_test {};
+class linear_unsupported : public gpu_test {};
 
 TEST_F(linear_unsupported, fused_has_no_floats_and_needs_a_derivative) {
     guarded<float> x(64, 64, 64), w(64, 64, 64), g(64, 64, 64), dx(64, 64, 64);
@@ -211,4 +113,4 @@ TEST_F(linear_unsupported, fused_has_no_floats_and_needs_a_derivative) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

@@ -1,54 +1,31 @@
-#include "tests/support/gpu.hpp"
-#include "tests/support/guarded.hpp"
-#include "tests/support/random.hpp"
-#include "tests/support/rows.hpp"
-#include <heddle/graph.hpp>
-#include <heddle/loss.hpp>
-#include <heddle/stream.hpp>
+#include "tests/support/headers.hpp"
 
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <cstdint>
-#include <cstring>
-#include <type_traits>
-#include <utility>
-#include <vector>
-
-namespace heddle {
+namespace heddle::test {
 namespace {
 
-using test::guarded;
-using test::random_elements;
-
 template <class T>
-class loss_rows : public test::gpu_test {};
-TYPED_TEST_SUITE(loss_rows, test::row_types, test::type_names);
+class loss_rows : public gpu_test {};
+TYPED_TEST_SUITE(loss_rows, row_types, type_names);
 
 TYPED_TEST(loss_rows, give_the_same_bits_in_a_graph) {
     const heddle::stream stream;
     for (const auto& [rows, cols] :
          {std::pair{1000, 100}, {50, 5000}, {20, 50000}, {3, 200000}, {3, 262145}, {2, 524296}}) {
-        guarded<TypeParam> x(rows, cols, cols), y(rows, cols, cols), again(rows, cols, cols);
+        guarded<TypeParam> x(rows, cols, cols), y[2]{{rows, cols, cols}, {rows, cols, cols}};
         guarded<std::int32_t> label(rows);
-        guarded<float> loss(rows), loss_again(rows);
+        guarded<float> loss[2]{guarded<float>(rows), guarded<float>(rows)};
         x.upload(random_elements<TypeParam>(std::int64_t{rows} * cols, -4, 4));
         label.upload(random_elements<std::int32_t>(rows, 0, cols - 1));
-        cross_entropy<TypeParam>(x.matrix(), label.vector(), loss.vector(), y.matrix(), stream);
-        const graph captured = graph::capture(stream, [&] {
-            cross_entropy<TypeParam>(x.matrix(), label.vector(), loss_again.vector(), again.matrix(), stream);
-        });
-        for (int i = 0; i < 3; ++i) captured.launch(stream);
-        stream.synchronize();
-        const auto first = y.download(), second = again.download();
-        EXPECT_EQ(std::memcmp(first.data(), second.data(), first.size() * sizeof(TypeParam)), 0);
-        EXPECT_EQ(loss.download(), loss_again.download());
+        const auto run = [&](int i) {
+            cross_entropy<TypeParam>(x.matrix(), label.vector(), loss[i].vector(), y[i].matrix(), stream);
+        };
+        expect_same_bits_in_a_graph(stream, run, y, loss);
     }
 }
 
 TYPED_TEST(loss_rows, of_equal_infinities_are_shares) {
     const heddle::stream stream;
-    const TypeParam low = -test::infinity<TypeParam>(), high = test::infinity<TypeParam>();
+    const TypeParam low = -infinity<TypeParam>(), high = infinity<TypeParam>();
     const std::vector<TypeParam> xs = {low,  low, low,  low,          high, TypeParam(1),
                                        high, low, high, TypeParam(1), high, low};
     for (const loss_algorithm algorithm : loss_algorithms()) {
@@ -64,11 +41,10 @@ TYPED_TEST(loss_rows, of_equal_infinities_are_shares) {
         const auto losses = loss.download();
         EXPECT_NEAR(losses[0], std::log(4.0), 1e-6);
         EXPECT_NEAR(losses[1], std::log(2.0), 1e-6);
-        EXPECT_EQ(losses[2], test::infinity<float>());
+        EXPECT_EQ(losses[2], infinity<float>());
         const std::vector<double> expected = {.25, -.75, .25, .25, .5, 0, -.5, 0, .5, 0, .5, -1};
         const auto result = y.download();
-        for (std::size_t i = 0; i < expected.size(); ++i)
-            EXPECT_EQ(test::to_double(result[i]), expected[i]) << i;
+        for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_EQ(to_double(result[i]), expected[i]) << i;
     }
 }
 
@@ -88,13 +64,11 @@ TYPED_TEST(loss_rows, of_squares_of_large_numbers_have_finite_gradients) {
             mean_squared_error<TypeParam>(x.matrix(), t.matrix(), loss.vector(), y.matrix(), stream,
                                           {.algorithm = algorithm});
             stream.synchronize();
-            const double expected = 4 * test::to_double(large) / static_cast<double>(cols);
-            const double bound =
-                expected * (5 * test::unit_roundoff<float>() + test::unit_roundoff<TypeParam>());
-            for (const TypeParam gradient : y.download())
-                ASSERT_NEAR(test::to_double(gradient), expected, bound);
+            const double expected = 4 * to_double(large) / static_cast<double>(cols);
+            const double bound = expected * (5 * unit_roundoff<float>() + unit_roundoff<TypeParam>());
+            for (const TypeParam gradient : y.download()) ASSERT_NEAR(to_double(gradient), expected, bound);
         }
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

@@ -1,17 +1,8 @@
 #include "tests/bounds/loss.hpp"
-#include "tests/support/random.hpp"
-#include "tests/support/rows.hpp"
-#include <heddle/host.hpp>
+#include "tests/support/headers.hpp"
 
-#include <gtest/gtest.h>
-
-#include <cstdint>
-#include <vector>
-
-namespace heddle {
+namespace heddle::test {
 namespace {
-
-using test::random_elements;
 
 // The differences of the loss itself, in double, where its third derivative is below 1.
 TEST(host_cross_entropy, has_the_gradient_of_its_loss) {
@@ -37,7 +28,7 @@ TEST(host_cross_entropy, has_the_gradient_of_its_loss) {
 }
 
 TEST(host_label_hits, are_where_the_label_is_the_argmax) {
-    const float nan = test::not_a_number<float>();
+    const float nan = not_a_number<float>();
     const std::vector<float> xs = {1, 3, 3, 1, 3, 3, 1, nan, nan, 1, nan, 2, 0, 0, 0};
     const std::vector<std::int32_t> labels = {1, 2, 1, 2, 3};
     std::vector<std::int32_t> hits(5, 9);
@@ -46,4 +37,4 @@ TEST(host_label_hits, are_where_the_label_is_the_argmax) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

@@ -1,14 +1,6 @@
-#include "tests/support/provoked.hpp"
-#include <heddle/device.hpp>
-#include <heddle/loss.hpp>
-#include <heddle/view.hpp>
+#include "tests/support/headers.hpp"
 
-#include <gtest/gtest.h>
-
-#include <set>
-#include <string_view>
-
-namespace heddle {
+namespace heddle::test {
 namespace {
 
 const device_traits device{.compute_capability_major = 9, .sm_count = 132, .max_threads_per_sm = 2048};
@@ -28,32 +20,13 @@ TEST(loss_why_not, says_what_a_rung_needs) {
     EXPECT_EQ(why_not(loss_algorithm::naive, apart, device), "");
     EXPECT_EQ(why_not(loss_algorithm::warp_per_row, apart, device), "");
     EXPECT_EQ(why_not(loss_algorithm::automatic, apart, device), "");
-    EXPECT_EQ(
-        test::invalid_argument_of([&] { (void)why_not(static_cast<loss_algorithm>(99), apart, device); }),
-        "why_not: algorithm is 99, expected an enumerator of loss_algorithm");
-    EXPECT_EQ(test::invalid_argument_of([&] {
-                  (void)select(loss_problem{{1, 1, 1, 1, 8}}, device);
-              }),
-              "select: problem.element_bytes is 8, expected 2 or 4");
-    EXPECT_EQ(test::invalid_argument_of([&] {
-                  (void)select(loss_problem{{3, 4}, {3, 5}}, device);
-              }),
-              "select: problem is one of operands that disagree, expected one that a _problem_of() makes");
-    EXPECT_EQ(test::invalid_argument_of([&] {
-                  (void)loss_problem_of<float>({nullptr, 3, 4}, {nullptr, 3, 5}, {});
-              }),
-              "loss_problem_of: target.cols is 5, expected 4 (prediction.cols)");
-}
-
-TEST(loss_algorithms, have_names_of_their_own) {
-    std::set<std::string_view> names = {"automatic", "unknown"};
-    for (const loss_algorithm algorithm : loss_algorithms()) {
-        EXPECT_NE(algorithm, loss_algorithm::automatic);
-        EXPECT_TRUE(names.insert(to_string(algorithm)).second) << to_string(algorithm);
-    }
-    EXPECT_EQ(to_string(loss_algorithm::automatic), "automatic");
-    EXPECT_EQ(to_string(static_cast<loss_algorithm>(99)), "unknown");
+    expect_error("select: problem.element_bytes is 8, expected 2 or 4", [&] {
+        (void)select(loss_problem{{1, 1, 1, 1, 8}}, device);
+    });
+    expect_error("loss_problem_of: target.cols is 5, expected 4 (prediction.cols)", [&] {
+        (void)loss_problem_of<float>({nullptr, 3, 4}, {nullptr, 3, 5}, {});
+    });
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

@@ -1,26 +1,8 @@
 #include "tests/matmul/rungs.hpp"
-#include "tests/support/guarded.hpp"
-#include "tests/support/kernels.hpp"
-#include <heddle/batched_matmul.hpp>
-#include <heddle/error.hpp>
-#include <heddle/graph.hpp>
-#include <heddle/stream.hpp>
+#include "tests/support/headers.hpp"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <ostream>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
-
-namespace heddle {
+namespace heddle::test {
 namespace {
-
-using test::guarded;
 
 /// A rung, or one of its kernels, and the type of its operands.
 struct batch_rung {
@@ -30,19 +12,18 @@ struct batch_rung {
 };
 
 void PrintTo(const batch_rung& rung, std::ostream* out) {
-    *out << test::text_of(rung.algorithm, rung.kernel);
+    *out << text_of(rung.algorithm, rung.kernel);
 }
 
 /// The rungs that take batches on a Hopper device.
 std::vector<batch_rung> batch_rungs() {
     std::vector<batch_rung> all;
     for (const element_type operands : {element_type::f32, element_type::f16}) {
-        for (const matmul_algorithm rung : test::every_rung(operands)) {
-            test::product several = test::small_product(rung, operands);
+        for (const matmul_algorithm rung : every_rung(operands)) {
+            product several = small_product(rung, operands);
             several.batches = 2;
-            for (const std::string_view kernel : test::kernels_to_ask(rung, matmul_kernels(operands, rung)))
-                if (why_not(rung, several, test::hopper, kernel).empty())
-                    all.push_back({operands, rung, kernel});
+            for (const std::string_view kernel : kernels_to_ask(rung, matmul_kernels(operands, rung)))
+                if (why_not(rung, several, hopper, kernel).empty()) all.push_back({operands, rung, kernel});
         }
     }
     return all;
@@ -50,19 +31,19 @@ std::vector<batch_rung> batch_rungs() {
 
 std::string name_of_batch_rung(const testing::TestParamInfo<batch_rung>& tested) {
     const auto& [operands, algorithm, kernel] = tested.param;
-    std::string name = test::text_of(algorithm, kernel);
+    std::string name = text_of(algorithm, kernel);
     std::ranges::replace(name, ' ', '_');
     return (operands == element_type::f32 ? "f32_" : "f16_") + name;
 }
 
-class batched_matmul_rung : public test::matmul_device, public testing::WithParamInterface<batch_rung> {
+class batched_matmul_rung : public matmul_device, public testing::WithParamInterface<batch_rung> {
   protected:
     void SetUp() override {
         matmul_device::SetUp();
         if (!is_set_up()) return;
         const auto& [operands, algorithm, kernel] = GetParam();
         const std::string reason =
-            why_not(algorithm, test::small_product(algorithm, operands), traits_of(current_device()), kernel);
+            why_not(algorithm, small_product(algorithm, operands), traits_of(current_device()), kernel);
         if (!reason.empty()) GTEST_SKIP() << reason;
     }
 
@@ -83,12 +64,12 @@ TEST_P(batched_matmul_rung, takes_matrices_that_overlap_or_says_so) {
         const batch_view<const T> as{{a.data(), side, side, side}, count, 1}, bs{b.matrix(), count, 0};
         const batch_view<T> cs{{c.data(), side, side, side}, count, side * side};
         try {
-            batched_matmul<T>(as, bs, cs, *stream_, options());
+            batched_matmul<T>(as, bs, cs, *stream, options());
         } catch (const unsupported&) {
             EXPECT_TRUE(c.untouched());
             return;
         }
-        for (const T& each : c.download()) ASSERT_EQ(test::to_double(each), double{side});
+        for (const T& each : c.download()) ASSERT_EQ(to_double(each), double{side});
     };
     GetParam().operands == element_type::f32 ? check(float{}) : check(half{});
 }
@@ -108,17 +89,17 @@ TEST(batched_matmul_rungs, are_those_that_the_header_names) {
                                     matmul_algorithm::vector, automatic}));
 }
 
-using batched_matmul_list = test::matmul_device;
+using batched_matmul_list = matmul_device;
 
 TEST_F(batched_matmul_list, is_few_launches) {
-    if (!test::has_warpgroups()) GTEST_SKIP() << "needs compute capability 9.0";
+    if (!has_warpgroups()) GTEST_SKIP() << "needs compute capability 9.0";
     guarded<half> a(128, 64, 64), b(64, 128, 128), c(128, 128, 128);
     const auto launches_of = [&](std::size_t count,
                                  bool a_transposed) {  // captured, never run: all have one C
         std::vector<matmul_operands<half>> list(count, {a.matrix(), b.matrix(), c.matrix()});
         if (a_transposed) list.front().a = transposed(matrix_view<half>{a.data(), 64, 128});
-        detail::stream_capture session(*stream_);
-        batched_matmul<half>(list, *stream_);
+        detail::stream_capture session(*stream);
+        batched_matmul<half>(list, *stream);
         const auto graph = session.finish();
         std::size_t nodes = 0;
         check(cudaGraphGetNodes(graph.get(), nullptr, &nodes));
@@ -133,8 +114,8 @@ TEST_F(batched_matmul_list, is_checked_before_it_begins) {
     guarded<half> a(8, 8, 8), b(8, 8, 8), c(8, 8, 8);
     const std::vector<matmul_operands<half>> list = {{a.matrix(), b.matrix(), c.matrix()},
                                                      {a.matrix(), c.matrix(), c.matrix()}};
-    EXPECT_THROW(batched_matmul<half>(list, *stream_), invalid_argument);
-    stream_->synchronize();
+    EXPECT_THROW(batched_matmul<half>(list, *stream), invalid_argument);
+    stream->synchronize();
     EXPECT_TRUE(c.untouched());
 }
 
@@ -144,17 +125,17 @@ TEST_F(batched_matmul_list, is_of_products_that_the_rung_can_run_or_does_nothing
     const std::vector<matmul_operands<half>> list = {{a.matrix(), b.matrix(), c.matrix()},
                                                      {odd.matrix(), b.matrix(), d.matrix()}};
     const matmul_options options{.algorithm = matmul_algorithm::mma_sync, .kernel = "mma_sync 128x128"};
-    EXPECT_THROW(batched_matmul<half>(list, *stream_, options), unsupported);
-    stream_->synchronize();
+    EXPECT_THROW(batched_matmul<half>(list, *stream, options), unsupported);
+    stream->synchronize();
     EXPECT_TRUE(c.untouched());
     EXPECT_TRUE(d.untouched());
 
     a.upload(std::vector<half>(64, half(1.0f)));
     b.upload(std::vector<half>(64, half(1.0f)));
-    batched_matmul<half>(std::span(list).first(1), *stream_, options);
-    stream_->synchronize();
+    batched_matmul<half>(std::span(list).first(1), *stream, options);
+    stream->synchronize();
     EXPECT_FALSE(c.untouched());
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

@@ -1,25 +1,10 @@
 #include "tests/matmul/problems.hpp"
-#include <heddle/device.hpp>
-#include <heddle/matmul.hpp>
-
-#include <gtest/gtest.h>
-
-#include <array>
-#include <cstdint>
-#include <set>
-#include <string>
-#include <string_view>
-#include <utility>
+#include "tests/support/headers.hpp"
 
 // The rung that `automatic` chooses, and the workspace that changes the choice.
-namespace heddle {
+namespace heddle::test {
 namespace {
 
-using test::ampere;
-using test::hopper;
-using test::place;
-using test::product;
-using test::turing;
 using enum matmul_algorithm;
 
 product strict(std::int64_t m, std::int64_t n, std::int64_t k) {
@@ -36,7 +21,7 @@ TEST(matmul_select, prefers_the_pipelined_rung_where_it_can_run) {
             EXPECT_EQ(select(problem, hopper), warp_tiled);
         }
     }
-    EXPECT_NE(select(product{512, 512, 512}, test::turing), pipelined);
+    EXPECT_NE(select(product{512, 512, 512}, turing), pipelined);
 }
 
 TEST(matmul_select, takes_no_tile_that_needs_more_shared_memory_than_there_is) {
@@ -403,4 +388,4 @@ TEST(matmul_16_bit_select, takes_mma_sync_and_wmma_where_nothing_faster_can_run)
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

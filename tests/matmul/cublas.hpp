@@ -1,10 +1,9 @@
 #pragma once
 
 #include "tests/matmul/operands.hpp"
-#include <heddle/stream.hpp>
+#include "tests/support/headers.hpp"
 
 #include <cublas_v2.h>
-#include <gtest/gtest.h>
 
 namespace heddle::test {
 

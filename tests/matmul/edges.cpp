@@ -1,22 +1,9 @@
 #include "tests/matmul/rungs.hpp"
-#include <heddle/error.hpp>
-
-#include <cuda_runtime_api.h>
-
-#include <bit>
-#include <cmath>
-#include <limits>
-#include <vector>
+#include "tests/support/headers.hpp"
 
 // Infinities in the pieces of elements, more elements than an int counts, layouts that a rung refuses.
-namespace heddle {
+namespace heddle::test {
 namespace {
-
-using test::guarded;
-using test::matmul_device;
-using test::matmul_on_hopper;
-using test::operands;
-using test::shape;
 
 constexpr float infinity = std::numeric_limits<float>::infinity();
 
@@ -25,12 +12,12 @@ TEST_F(matmul_device, tf32x3_has_the_infinities_and_nans_of_fmas) {
     const shape s{70, 66, 40};
     const std::vector<float> specials = {infinity, -infinity, std::bit_cast<float>(0x7fffffffu),
                                          std::numeric_limits<float>::max(), 0};
-    std::vector<float> as = test::random_elements<float>(s.m * s.k, -1000, 1000);
-    std::vector<float> bs = test::random_elements<float>(s.k * s.n, -1000, 1000);
+    std::vector<float> as = random_elements<float>(s.m * s.k, -1000, 1000);
+    std::vector<float> bs = random_elements<float>(s.k * s.n, -1000, 1000);
     for (std::size_t i = 0; i < as.size(); i += 67) as[i] = specials[i % specials.size()];
     for (std::size_t i = 0; i < bs.size(); i += 203) bs[i] = specials[i % specials.size()];
     operands<float> p(s, as, bs);
-    p.multiply(*stream_, {.algorithm = matmul_algorithm::tf32x3});
+    p.multiply(*stream, {.algorithm = matmul_algorithm::tf32x3});
     const std::vector<float> actual = p.c.download();
     EXPECT_TRUE(p.c.canaries_alive());
     for (std::int64_t i = 0; i < s.m; ++i)
@@ -52,31 +39,28 @@ TEST_F(matmul_device, tf32x3_has_the_infinities_and_nans_of_fmas) {
 TEST_F(matmul_device, takes_more_elements_than_an_int_counts) {
     const shape s{69000, 8, 32000};  // A has 2.2e9 elements
     const std::int64_t size = s.m * s.k;
-    std::size_t free_bytes = 0, total_bytes = 0;
-    check(cudaMemGetInfo(&free_bytes, &total_bytes));
-    if (free_bytes < static_cast<std::size_t>(size) * sizeof(float) * 3 / 2)
+    if (!has_free_memory(static_cast<std::size_t>(size) * sizeof(float) * 3 / 2))
         GTEST_SKIP() << "needs 13 GB free";
     float* a = nullptr;
     check(cudaMalloc(reinterpret_cast<void**>(&a), static_cast<std::size_t>(size) * sizeof(float)));
-    check(cudaMemsetAsync(a, 0, static_cast<std::size_t>(size) * sizeof(float), stream_->get()));
-    const std::vector<float> last = test::random_elements<float>(s.k);
+    check(cudaMemsetAsync(a, 0, static_cast<std::size_t>(size) * sizeof(float), stream->get()));
+    const std::vector<float> last = random_elements<float>(s.k);
     check(cudaMemcpyAsync(a + (s.m - 1) * s.k, last.data(), last.size() * sizeof(float), cudaMemcpyDefault,
-                          stream_->get()));
-    const std::vector<float> b_elements = test::random_elements<float>(s.k * s.n);
+                          stream->get()));
+    const std::vector<float> b_elements = random_elements<float>(s.k * s.n);
     guarded<float> b(s.k, s.n, s.n), c(s.m, s.n, s.n);
     b.upload(b_elements);
-    matmul<float>(matrix_view<const float>{a, s.m, s.k}, b.matrix(), c.matrix(), *stream_);
-    stream_->synchronize();
+    matmul<float>(matrix_view<const float>{a, s.m, s.k}, b.matrix(), c.matrix(), *stream);
+    stream->synchronize();
     const std::vector<float> actual = c.download();
     check(cudaFree(a));
     const std::size_t before_last = actual.size() - static_cast<std::size_t>(s.n);
     for (std::size_t i = 0; i < before_last; ++i) ASSERT_EQ(actual[i], 0) << i;
     const std::vector<float> row(actual.begin() + static_cast<std::ptrdiff_t>(before_last), actual.end());
-    test::expect_close({1, s.n, s.k}, row, test::reference({1, s.n, s.k}, last, b_elements, row, 1, 0),
-                       test::fma_bound);
+    expect_close({1, s.n, s.k}, row, reference({1, s.n, s.k}, last, b_elements, row, 1, 0), fma_bound);
 }
 
-void expect_unsupported(const shape& s, const test::layouts& lie, matmul_algorithm algorithm) {
+void expect_unsupported(const shape& s, const layouts& lie, matmul_algorithm algorithm) {
     operands<float> p(s, lie);
     EXPECT_THROW(p.multiply(stream(), {.algorithm = algorithm, .scratch = scratch::none}), unsupported);
     EXPECT_TRUE(p.c.untouched());
@@ -93,11 +77,11 @@ TEST_F(matmul_on_hopper, says_where_tf32_needs_scratch_memory) {
 }
 
 TEST_F(matmul_on_hopper, says_where_tma_pipelined_has_no_packets) {
-    for (const test::layout& how : {test::layout{false, 1}, {false, 0, 1}, {true, 3}}) {
+    for (const layout& how : {layout{false, 1}, {false, 0, 1}, {true, 3}}) {
         expect_unsupported({64, 64, 64}, {how, {}, {}}, matmul_algorithm::tma_pipelined);
         expect_unsupported({64, 64, 64}, {{}, how, {}}, matmul_algorithm::tma_pipelined);
     }
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

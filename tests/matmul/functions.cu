@@ -22,14 +22,8 @@
 #include <utility>
 #include <vector>
 
-namespace heddle {
+namespace heddle::test {
 namespace {
-
-using test::guarded;
-using test::in_packets;
-using test::layouts;
-using test::operands;
-using test::shape;
 
 /// A leaky ReLU, weighted with the table's value for the element.
 struct weighted_leaky_relu {
@@ -60,11 +54,11 @@ std::string name_of_function_rung(const testing::TestParamInfo<function_rung>& t
                 : "");
 }
 
-class matmul_function : public test::matmul_device, public testing::WithParamInterface<function_rung> {
+class matmul_function : public matmul_device, public testing::WithParamInterface<function_rung> {
   protected:
     void SetUp() override {
         matmul_device::SetUp();
-        if (is_set_up()) has_90a_ = test::has_warpgroups() && test::is_compiled_for_90a();
+        if (is_set_up()) has_90a_ = has_warpgroups() && is_compiled_for_90a();
     }
 
     matmul_options options(float alpha = 1, float beta = 0) {
@@ -84,12 +78,11 @@ class matmul_function : public test::matmul_device, public testing::WithParamInt
     template <class Out, class In>
     void run_and_check(const shape& s, const layouts& lie, float beta, bool is_aligned,
                        std::string_view kernel) {
-        SCOPED_TRACE(test::text(s) + " " + test::type_name<In>() + " to " + test::type_name<Out>() + " " +
-                     std::string(kernel));
+        SCOPED_TRACE(text(s) + " " + type_name<In>() + " to " + type_name<Out>() + " " + std::string(kernel));
         operands<Out, In> p(s, lie);
-        test::epilogue_terms<Out> terms(s);
+        epilogue_terms<Out> terms(s);
         const matmul_epilogue<Out> epilogue = terms.epilogue(matmul_activation::none, 1.5f);
-        const std::vector<float> weight_elements = test::random_elements<float>(s.m * s.n);
+        const std::vector<float> weight_elements = random_elements<float>(s.m * s.n);
         guarded<float> weights(s.m, s.n, s.n);
         weights.upload(weight_elements);
         const weighted_leaky_relu function{0.25f, weights.data(), s.n};
@@ -97,7 +90,7 @@ class matmul_function : public test::matmul_device, public testing::WithParamInt
         with.kernel = kernel;
         p.prepare_c(beta);
         const auto run = [&] {
-            matmul<Out, In>(p.a.matrix(), p.b.matrix(), p.c.matrix(), epilogue, function, *stream_, with);
+            matmul<Out, In>(p.a.matrix(), p.b.matrix(), p.c.matrix(), epilogue, function, *stream, with);
         };
         const bool lies_along_k = !lie.a.is_transposed || lie.b.is_transposed;
         const bool is_tf32 = with.algorithm == matmul_algorithm::tf32;
@@ -109,7 +102,7 @@ class matmul_function : public test::matmul_device, public testing::WithParamInt
             return;
         }
         run();
-        test::synchronize(*stream_, test::text(s));
+        synchronize(*stream, text(s));
 
         // The slope of the function is at most 1, and it adds two roundings.
         matmul_options bounded = with;
@@ -118,7 +111,7 @@ class matmul_function : public test::matmul_device, public testing::WithParamInt
             p, bounded, epilogue, [&](double sum, double of_sum, std::size_t row, std::size_t col) {
                 const double weight{weight_elements[row * static_cast<std::size_t>(s.n) + col]};
                 const double value = (sum < 0 ? double{function.slope} * sum : sum) * weight;
-                return std::pair(value, of_sum + 2 * test::unit_roundoff<float>() * std::abs(value));
+                return std::pair(value, of_sum + 2 * unit_roundoff<float>() * std::abs(value));
             });
     }
 
@@ -137,9 +130,9 @@ class matmul_function : public test::matmul_device, public testing::WithParamInt
         weights.upload(std::vector<float>(8 * 16, 2.0f));
         c.upload(std::vector<T>(8 * 16, T(-4.0f)));
         const weighted_leaky_relu function{0.25f, weights.data(), 16};
-        matmul<T>(a.matrix(), b.matrix(), c.matrix(), {}, function, *stream_, options(1, 1));
-        test::synchronize(*stream_, "no products");
-        for (const T each : c.download()) ASSERT_EQ(test::to_double(each), -2);
+        matmul<T>(a.matrix(), b.matrix(), c.matrix(), {}, function, *stream, options(1, 1));
+        synchronize(*stream, "no products");
+        for (const T each : c.download()) ASSERT_EQ(to_double(each), -2);
     }
 
     bool has_90a_ = false;
@@ -186,7 +179,7 @@ TEST_P(matmul_function, takes_operands_of_any_alignment_or_says_so) {
 /// No function tells the size of the workspace for such a call, so it plans without the one that it is given.
 TEST_P(matmul_function, takes_a_workspace_of_any_size) {
     const shape shared{130, 264, 4032}, odd{130, 70, 51};
-    test::guarded_workspace least(16);
+    guarded_workspace least(16);
     const std::span<std::byte> sizes[] = {std::span<std::byte>(least).first(0), least, *workspace_};
     for (const std::span<std::byte> each : sizes)
         for (const scratch memory : {scratch::none, scratch::pool}) {
@@ -215,7 +208,7 @@ INSTANTIATE_TEST_SUITE_P(
                     function_rung{element_type::f32, matmul_algorithm::tf32, precision::tf32}),
     name_of_function_rung);
 
-using matmul_function_refusals = test::gpu_test;
+using matmul_function_refusals = gpu_test;
 
 TEST_F(matmul_function_refusals, name_the_rungs_that_take_one) {
     const stream s;
@@ -227,14 +220,11 @@ TEST_F(matmul_function_refusals, name_the_rungs_that_take_one) {
 
     guarded<float> of_float(8, 8, 8);
     const auto reason_of = [&](matmul_algorithm algorithm, std::string_view kernel = {}) {
-        try {
+        return error_of<unsupported>([&] {
             matmul<float>({of_float.data(), 4, 4}, {of_float.data() + 16, 4, 4},
                           matrix_view<float>{of_float.data() + 32, 4, 4}, {}, weighted_leaky_relu{}, s,
                           {.algorithm = algorithm, .kernel = kernel});
-        } catch (const unsupported& error) {
-            return std::string(error.what());
-        }
-        return std::string();
+        });
     };
     EXPECT_EQ(reason_of(matmul_algorithm::pipelined),
               "matmul: pipelined takes no function: warp_tiled and tf32 128x128 do");
@@ -245,7 +235,7 @@ TEST_F(matmul_function_refusals, name_the_rungs_that_take_one) {
     EXPECT_TRUE(of_float.untouched());
 }
 
-using matmul_function_error = test::provoked_error_test;
+using matmul_function_error = provoked_error_test;
 
 TEST_F(matmul_function_error, of_an_earlier_call_is_not_blamed_on_this_one) {
     const stream s;
@@ -273,4 +263,4 @@ TEST(matmul_function_arguments, are_checked_as_those_of_matmul) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

@@ -1,13 +1,6 @@
-#include <heddle/error.hpp>
-#include <heddle/host.hpp>
+#include "tests/support/headers.hpp"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <limits>
-#include <vector>
-
-namespace heddle {
+namespace heddle::test {
 namespace {
 
 TEST(host_matmul, scales_no_product_where_k_is_zero) {
@@ -40,4 +33,4 @@ TEST(host_matmul, checks_its_arguments) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

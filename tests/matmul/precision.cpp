@@ -1,32 +1,12 @@
 #include "tests/matmul/rungs.hpp"
 
-#include <fmt/format.h>
-#include <gtest/gtest.h>
 #include <heddle_baselines.hpp>
-
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <ostream>
-#include <string>
-#include <tuple>
-#include <utility>
-#include <vector>
 
 #if HEDDLE_HAS_CUBLAS
 #include "tests/matmul/cublas.hpp"
 
-namespace heddle {
+namespace heddle::test {
 namespace {
-
-using test::guarded;
-using test::matmul_device;
-using test::matmul_on_hopper;
-using test::operands;
-using test::reference;
-using test::shape;
 
 /// Sides of C. With the large one, cublasSgemm has tiles for the whole device and adds k products one after another.
 /// With the small one it splits k.
@@ -36,7 +16,7 @@ constexpr std::int64_t checked_rows = 16;
 
 /// By Box and Muller: each pair of uniform numbers gives a pair. The size is even.
 std::vector<float> normal(std::int64_t size) {
-    std::vector<float> elements = test::random_elements<float>(size, 0x1p-24, 1);
+    std::vector<float> elements = random_elements<float>(size, 0x1p-24, 1);
     for (std::size_t i = 0; i < elements.size(); i += 2) {
         const float radius = std::sqrt(-2 * std::log(elements[i]));
         const float angle = 6.2831853f * elements[i + 1];
@@ -72,11 +52,11 @@ constexpr std::array distributions = {
                  [](std::int64_t side, std::int64_t k) {
                      return elements{normal(side * k), normal(k * side)};
                  }},
-    distribution{"uniform",
-                 [](std::int64_t side, std::int64_t k) {
-                     return elements{test::random_elements<float>(side * k, 0, 1),
-                                     test::random_elements<float>(k * side, 0, 1)};
-                 }},
+    distribution{
+        "uniform",
+        [](std::int64_t side, std::int64_t k) {
+            return elements{random_elements<float>(side * k, 0, 1), random_elements<float>(k * side, 0, 1)};
+        }},
     distribution{"lognormal",
                  [](std::int64_t side, std::int64_t k) {
                      const auto of = [](std::int64_t size) {
@@ -205,7 +185,7 @@ comparison compare(elements in, std::int64_t side, std::int64_t k, const matmul_
     matmul_options with = options;
     with.workspace = scratch;
     p.multiply(stream, with);
-    test::cublas(stream).multiply(p.s, p.a.data(), p.b.data(), vendor.data());
+    cublas(stream).multiply(p.s, p.a.data(), p.b.data(), vendor.data());
     stream.synchronize();
     const sampled_reference exact(p.as, p.bs, side, k);
     return {exact.error_of(p.c.download()), exact.error_of(vendor.download())};
@@ -277,7 +257,7 @@ TEST_P(matmul_precision, of_fp16x3_keeps_to_its_bound) {
     record(errors);
 }
 
-class tf32x3_precision : public test::gpu_test, public drawn_from {};
+class tf32x3_precision : public gpu_test, public drawn_from {};
 
 /// The bound is a share of the sums of magnitudes (docs/accuracy.md).
 TEST_P(tf32x3_precision, keeps_to_its_bound) {
@@ -285,7 +265,7 @@ TEST_P(tf32x3_precision, keeps_to_its_bound) {
     const comparison errors =
         compare(of.make(large_side, k), large_side, k, {.algorithm = matmul_algorithm::tf32x3});
     const auto& [ours, theirs] = errors;
-    EXPECT_LE(ours.largest, test::tf32x3_bound({large_side, large_side, k}, 1, 1));
+    EXPECT_LE(ours.largest, tf32x3_bound({large_side, large_side, k}, 1, 1));
     record(errors);
 }
 
@@ -318,7 +298,7 @@ INSTANTIATE_TEST_SUITE_P(all, precision_of_a_small_c,
 void expect_lost_below(double resolution, matmul_algorithm algorithm) {
     const shape s{64, 64, 256};
     operands<float> p(s, scaled(normal(s.m * s.k), [](std::int64_t) { return 0x1p-124; }),
-                      test::random_elements<float>(s.k * s.n, -1, 1));
+                      random_elements<float>(s.k * s.n, -1, 1));
     p.multiply(stream(), {.algorithm = algorithm});
     const std::vector<float> actual = p.c.download();
     const reference exact = p.expected();
@@ -338,7 +318,7 @@ TEST_F(matmul_device, loses_what_is_below_2_to_the_minus_136_of_tiny_elements) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test
 #else
 TEST(matmul_precision, is_that_of_cublas) {
     GTEST_SKIP() << "cuBLAS is not installed";

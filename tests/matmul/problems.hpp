@@ -1,5 +1,6 @@
 #pragma once
 
+#include "tests/support/kernels.hpp"
 #include <heddle/device.hpp>
 #include <heddle/matmul.hpp>
 #include <heddle/types.hpp>
@@ -104,9 +105,7 @@ matmul_problem problem_of(const matrix_view<In>& a, const matrix_view<In>& b, co
 
 /// The rungs for operands of a type, and `automatic`.
 inline std::vector<matmul_algorithm> every_rung(element_type operands) {
-    std::vector<matmul_algorithm> all(matmul_algorithms(operands).begin(), matmul_algorithms(operands).end());
-    all.push_back(matmul_algorithm::automatic);
-    return all;
+    return with_automatic(matmul_algorithms(operands));
 }
 
 /// m and n are 16, or one of them is 1 for `vector`: a product that every rung can run.

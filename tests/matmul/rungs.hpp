@@ -18,16 +18,13 @@
 namespace heddle::test {
 
 /// A test with a stream and a workspace.
-class matmul_device : public gpu_test {
+class matmul_device : public stream_fixture {
   protected:
     void SetUp() override {
-        gpu_test::SetUp();
-        if (!is_set_up()) return;
-        stream_.emplace();
-        workspace_.emplace(std::int64_t{128} << 20, *stream_);
+        stream_fixture::SetUp();
+        if (is_set_up()) workspace_.emplace(std::int64_t{128} << 20, *stream);
     }
 
-    std::optional<stream> stream_;
     std::optional<workspace> workspace_;
 };
 

@@ -1,24 +1,15 @@
 #include "tests/matmul/rungs.hpp"
-#include "tests/support/provoked.hpp"
-#include <heddle/error.hpp>
-#include <heddle/matmul_tuner.hpp>
-#include <heddle/stream.hpp>
+#include "tests/support/headers.hpp"
 
-#include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <initializer_list>
-#include <iterator>
-#include <string>
-#include <thread>
-#include <vector>
 
-namespace heddle {
+namespace heddle::test {
 namespace {
 
 /// A file for this test alone, deleted with the object.
@@ -117,9 +108,9 @@ TEST(matmul_tuner, says_where_it_cannot_write) {
 }
 
 TEST(matmul_tuner, says_that_it_has_no_file) {
-    EXPECT_EQ(
-        test::invalid_argument_of([] { matmul_tuner().save(); }),
-        "matmul_tuner::save: file is an empty path, expected the path that the tuner was to be made with");
+    expect_error(
+        "matmul_tuner::save: file is an empty path, expected the path that the tuner was to be made with",
+        [] { matmul_tuner().save(); });
 }
 
 /// The names in a directory.
@@ -181,13 +172,13 @@ TEST(matmul_tuner, leaves_nothing_beside_what_it_cannot_replace) {
     std::filesystem::remove_all(directory.path());
 }
 
-class matmul_tuner_on_device : public test::matmul_device {};
+class matmul_tuner_on_device : public matmul_device {};
 
 TEST_F(matmul_tuner_on_device, chooses_something_that_is_right_and_remembers_it) {
     const choices_file file;
-    test::operands<half> p({200, 264, 136});
+    operands<half> p({200, 264, 136});
     const auto choose = [&](matmul_tuner& tuner, const matmul_options& options) {
-        return tuner.choose<half>(p.a.matrix(), p.b.matrix(), p.c.matrix(), *stream_, options);
+        return tuner.choose<half>(p.a.matrix(), p.b.matrix(), p.c.matrix(), *stream, options);
     };
     matmul_tuner tuner(file.path());
     const matmul_options options{.workspace = *workspace_};
@@ -195,8 +186,8 @@ TEST_F(matmul_tuner_on_device, chooses_something_that_is_right_and_remembers_it)
     EXPECT_EQ(chosen.algorithm, matmul_algorithm::automatic);
     EXPECT_EQ(std::ranges::count(matmul_kernels(element_type::f16), chosen.kernel), 1) << chosen.kernel;
     EXPECT_EQ(tuner.size(), 1u);
-    p.multiply(*stream_, chosen);
-    test::expect_close(p, chosen);
+    p.multiply(*stream, chosen);
+    expect_close(p, chosen);
     p.expect_intact();
 
     tuner.save();
@@ -206,15 +197,15 @@ TEST_F(matmul_tuner_on_device, chooses_something_that_is_right_and_remembers_it)
     const matmul_options remembered = choose(again, options);
     EXPECT_EQ(remembered.algorithm, chosen.algorithm);
     EXPECT_EQ(remembered.kernel, chosen.kernel);
-    stream_->synchronize();
+    stream->synchronize();
     EXPECT_TRUE(p.c.untouched());
 }
 
 TEST_F(matmul_tuner_on_device, times_anew_what_a_file_gives_to_a_kernel_of_another_type) {
     const choices_file file;
-    test::operands<half> p({200, 264, 136});
+    operands<half> p({200, 264, 136});
     const auto choose = [&](matmul_tuner& tuner) {
-        return tuner.choose<half>(p.a.matrix(), p.b.matrix(), p.c.matrix(), *stream_);
+        return tuner.choose<half>(p.a.matrix(), p.b.matrix(), p.c.matrix(), *stream);
     };
     matmul_tuner tuner(file.path());
     choose(tuner);
@@ -235,12 +226,12 @@ TEST_F(matmul_tuner_on_device, serves_several_threads) {
     std::vector<std::thread> all;
     for (int t = 0; t < threads; ++t)
         all.emplace_back([&tuner, t] {
-            const stream stream;
+            const heddle::stream own;
             for (int p = 0; p < products; ++p) {
                 const std::int64_t size = 64 + 8 * (products * t + p);
-                test::guarded<half> a(size, size, size), b(size, size, size), c(size, size, size);
-                const auto once = tuner.choose<half>(a.matrix(), b.matrix(), c.matrix(), stream);
-                const auto again = tuner.choose<half>(a.matrix(), b.matrix(), c.matrix(), stream);
+                guarded<half> a(size, size, size), b(size, size, size), c(size, size, size);
+                const auto once = tuner.choose<half>(a.matrix(), b.matrix(), c.matrix(), own);
+                const auto again = tuner.choose<half>(a.matrix(), b.matrix(), c.matrix(), own);
                 EXPECT_EQ(once.algorithm, again.algorithm);
                 EXPECT_EQ(once.kernel, again.kernel);
             }
@@ -250,4 +241,4 @@ TEST_F(matmul_tuner_on_device, serves_several_threads) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

@@ -1,25 +1,17 @@
 #include "tests/matmul/rungs.hpp"
-#include "tests/support/guarded_workspace.hpp"
-
-#include <deque>
-#include <vector>
+#include "tests/support/headers.hpp"
 
 // The state in which a product leaves its workspace, and the pool instead of a workspace.
-namespace heddle {
+namespace heddle::test {
 namespace {
 
-using test::matmul_16_bit;
-using test::matmul_rung;
-using test::operands;
-using test::shape;
-
 bool takes_a_workspace(matmul_algorithm rung) {
-    return matmul_workspace_bytes(test::product{64, 64, 9000}, test::hopper, rung) > 0;
+    return matmul_workspace_bytes(product{64, 64, 9000}, hopper, rung) > 0;
 }
 
 class matmul_rung_with_a_workspace : public matmul_rung {};
-INSTANTIATE_TEST_SUITE_P(all, matmul_rung_with_a_workspace,
-                         test::rungs_that(element_type::f32, takes_a_workspace), test::name_of_rung);
+INSTANTIATE_TEST_SUITE_P(all, matmul_rung_with_a_workspace, rungs_that(element_type::f32, takes_a_workspace),
+                         name_of_rung);
 
 /// Products that are split along k keep sums and tickets in the workspace, and may overlap.
 TEST_P(matmul_rung_with_a_workspace, leaves_it_to_the_product_after_it) {
@@ -29,14 +21,14 @@ TEST_P(matmul_rung_with_a_workspace, leaves_it_to_the_product_after_it) {
         SCOPED_TRACE(text(s));
         std::deque<operands<float>> all;  // a deque does not move them
         for (int i = 0; i < 4; ++i) all.emplace_back(s);
-        if (all[0].workspace_bytes(*stream_, options()) == 0) continue;
+        if (all[0].workspace_bytes(*stream, options()) == 0) continue;
         takes_one = true;
-        for (auto& p : all) p.enqueue(*stream_, options());
-        stream_->synchronize();
+        for (auto& p : all) p.enqueue(*stream, options());
+        stream->synchronize();
         for (auto& p : all) {
             const std::vector<float> overlapped = p.c.download();
-            p.multiply(*stream_, options());
-            test::expect_same(overlapped, p.c.download());
+            p.multiply(*stream, options());
+            expect_same(overlapped, p.c.download());
         }
     }
     EXPECT_TRUE(takes_one);
@@ -48,29 +40,29 @@ template <class T>
 void expect_the_bits_of_the_pool_at_16_bytes(const shape& s, const stream& on, const matmul_options& with) {
     for (int bits = 0; bits < 4; ++bits) {
         SCOPED_TRACE("transposed A, B: " + std::to_string(bits));
-        operands<T> p(s, test::transposed_by(bits, 1));
+        operands<T> p(s, transposed_by(bits, 1));
         const std::int64_t bytes = p.workspace_bytes(on, with);
         if (bytes == 0) continue;
         matmul_options given = with;
         given.workspace = {};
         p.multiply(on, given);
         const std::vector<T> expected = p.c.download();
-        test::guarded_workspace scratch(bytes);
+        guarded_workspace scratch(bytes);
         given.workspace = scratch;
         p.multiply(on, given);
-        test::expect_same(p.c.download(), expected);
+        expect_same(p.c.download(), expected);
         p.expect_intact();
         EXPECT_TRUE(scratch.is_intact());
     }
 }
 TEST_P(matmul_rung, takes_a_workspace_at_any_16_bytes) {
     for (const shape& s : {shape{64, 60, 4099}, {290, 129, 1901}})
-        expect_the_bits_of_the_pool_at_16_bytes<float>(fitted(s), *stream_, options());
+        expect_the_bits_of_the_pool_at_16_bytes<float>(fitted(s), *stream, options());
 }
 TEST_P(matmul_16_bit, takes_a_workspace_at_any_16_bytes) {
     for (const shape& s : {shape{64, 60, 4099}, {290, 129, 1901}})
-        expect_the_bits_of_the_pool_at_16_bytes<half>(fitted(s), *stream_, options());
+        expect_the_bits_of_the_pool_at_16_bytes<half>(fitted(s), *stream, options());
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

@@ -1,36 +1,8 @@
-#include "tests/support/gpu.hpp"
-#include "tests/support/guarded.hpp"
+#include "tests/support/headers.hpp"
 #include "tests/support/matrix_reduce.hpp"
-#include "tests/support/numeric.hpp"
-#include "tests/support/random.hpp"
-#include "tests/support/rows.hpp"
-#include <heddle/device.hpp>
-#include <heddle/graph.hpp>
-#include <heddle/matrix_reduce.hpp>
-#include <heddle/stream.hpp>
-#include <heddle/workspace.hpp>
 
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <cstdint>
-#include <optional>
-#include <utility>
-#include <vector>
-
-namespace heddle {
+namespace heddle::test {
 namespace {
-
-using test::guarded;
-using test::random_elements;
-using test::to_double;
-
-std::vector<matrix_reduce_algorithm> every_algorithm() {
-    std::vector<matrix_reduce_algorithm> all(matrix_reduce_algorithms().begin(),
-                                             matrix_reduce_algorithms().end());
-    all.push_back(matrix_reduce_algorithm::automatic);
-    return all;
-}
 
 template <class T>
 T number(double value) {
@@ -38,16 +10,8 @@ T number(double value) {
 }
 
 template <class T>
-class matrix_reduce : public test::gpu_test {
-  protected:
-    void SetUp() override {
-        gpu_test::SetUp();
-        if (!IsSkipped()) stream.emplace();
-    }
-
-    std::optional<heddle::stream> stream;
-};
-TYPED_TEST_SUITE(matrix_reduce, test::row_types, test::type_names);
+class matrix_reduce : public stream_fixture {};
+TYPED_TEST_SUITE(matrix_reduce, row_types, type_names);
 
 TYPED_TEST(matrix_reduce, gives_the_same_bits_every_time_and_in_a_graph) {
     for (const auto& [rows, cols] : {std::pair<std::int64_t, std::int64_t>{9, 150001}, {30000, 72}}) {
@@ -59,10 +23,8 @@ TYPED_TEST(matrix_reduce, gives_the_same_bits_every_time_and_in_a_graph) {
             const std::int64_t size = by_rows ? rows : cols;
             guarded<float> first(size), again(size), transposed_sum(size);
             const auto reduce = [&](guarded<float>& y, const matrix_reduce_options& options = {}) {
-                if (by_rows)
-                    row_sum<TypeParam>(view, y.vector(), *this->stream, options);
-                else
-                    column_sum<TypeParam>(view, y.vector(), *this->stream, options);
+                (by_rows ? row_sum<TypeParam> : column_sum<TypeParam>)(view, y.vector(), *this->stream,
+                                                                       options);
             };
             workspace scratch(
                 matrix_reduce_workspace_bytes(by_rows ? row_problem(view) : column_problem(view),
@@ -71,10 +33,8 @@ TYPED_TEST(matrix_reduce, gives_the_same_bits_every_time_and_in_a_graph) {
             reduce(first);
             this->stream->synchronize();
             const auto expected = first.download();
-            if (by_rows)
-                column_sum<TypeParam>(transposed(view), transposed_sum.vector(), *this->stream);
-            else
-                row_sum<TypeParam>(transposed(view), transposed_sum.vector(), *this->stream);
+            (by_rows ? column_sum<TypeParam> : row_sum<TypeParam>)(transposed(view), transposed_sum.vector(),
+                                                                   *this->stream, {});
             this->stream->synchronize();
             EXPECT_EQ(transposed_sum.download(), expected);
 
@@ -109,32 +69,29 @@ TYPED_TEST(matrix_reduce, finds_the_first_of_equals) {
         std::vector<std::int64_t> places;
         std::vector<TypeParam> maxima;
         for (std::int64_t line = 0; line < (by_rows ? rows : cols); ++line) {
-            const test::reduced_row expected(by_rows ? cols : rows, [&](std::int64_t i) {
+            const reduced_row expected(by_rows ? cols : rows, [&](std::int64_t i) {
                 return to_double(
                     elements[static_cast<std::size_t>(by_rows ? line * cols + i : i * cols + line)]);
             });
             places.push_back(expected.argmax);
             maxima.push_back(number<TypeParam>(expected.largest));
         }
-        for (const matrix_reduce_algorithm algorithm : every_algorithm()) {
+        for (const matrix_reduce_algorithm algorithm : with_automatic(matrix_reduce_algorithms())) {
             SCOPED_TRACE(to_string(algorithm));
             guarded<std::int64_t> y(std::ssize(places));
             guarded<TypeParam> largest(std::ssize(places));
             const matrix_reduce_options options{.algorithm = algorithm};
-            if (by_rows) {
-                row_argmax<TypeParam>(x.matrix(), y.vector(), *this->stream, options);
-                row_max<TypeParam>(x.matrix(), largest.vector(), *this->stream, options);
-            } else {
-                column_argmax<TypeParam>(x.matrix(), y.vector(), *this->stream, options);
-                column_max<TypeParam>(x.matrix(), largest.vector(), *this->stream, options);
-            }
+            (by_rows ? row_argmax<TypeParam> : column_argmax<TypeParam>)(x.matrix(), y.vector(),
+                                                                         *this->stream, options);
+            (by_rows ? row_max<TypeParam> : column_max<TypeParam>)(x.matrix(), largest.vector(),
+                                                                   *this->stream, options);
             ASSERT_EQ(y.download(), places);
             const auto found = largest.download();
             for (std::size_t i = 0; i < found.size(); ++i)
-                ASSERT_TRUE(test::is_within(to_double(found[i]), to_double(maxima[i]), 0)) << i;
+                ASSERT_TRUE(is_within(to_double(found[i]), to_double(maxima[i]), 0)) << i;
         }
     }
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

@@ -1,30 +1,12 @@
-#include "tests/support/gpu.hpp"
-#include "tests/support/guarded.hpp"
+#include "tests/support/headers.hpp"
 #include "tests/support/norm.hpp"
-#include "tests/support/random.hpp"
-#include "tests/support/rows.hpp"
-#include <heddle/graph.hpp>
-#include <heddle/host.hpp>
-#include <heddle/norm.hpp>
-#include <heddle/stream.hpp>
 
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <cstdint>
-#include <cstring>
-#include <utility>
-#include <vector>
-
-namespace heddle {
+namespace heddle::test {
 namespace {
 
-using test::guarded;
-using test::random_elements;
-
 template <class T>
-class norm_rows : public test::gpu_test {};
-TYPED_TEST_SUITE(norm_rows, test::row_types, test::type_names);
+class norm_rows : public gpu_test {};
+TYPED_TEST_SUITE(norm_rows, row_types, type_names);
 
 TYPED_TEST(norm_rows, give_the_same_bits_in_a_graph) {
     const heddle::stream stream;
@@ -32,16 +14,12 @@ TYPED_TEST(norm_rows, give_the_same_bits_in_a_graph) {
         for (const auto& [rows, cols] : {std::pair{1000, 100}, {50, 5000}, {20, 50000}, {3, 200000}}) {
             SCOPED_TRACE(testing::Message() << to_string(algorithm) << ", " << rows << " x " << cols);
             const auto xs = random_elements<TypeParam>(std::int64_t{rows} * cols, -4, 4);
-            guarded<TypeParam> x(rows, cols, cols), y(rows, cols, cols), again(rows, cols, cols);
+            guarded<TypeParam> x(rows, cols, cols), y[2]{{rows, cols, cols}, {rows, cols, cols}};
             x.upload(xs);
-            const norm_options options{.algorithm = algorithm};
-            layer_norm<TypeParam>(x.matrix(), {}, {}, y.matrix(), stream, options);
-            const graph captured = graph::capture(
-                stream, [&] { layer_norm<TypeParam>(x.matrix(), {}, {}, again.matrix(), stream, options); });
-            for (int i = 0; i < 3; ++i) captured.launch(stream);
-            stream.synchronize();
-            const auto first = y.download(), second = again.download();
-            EXPECT_EQ(std::memcmp(first.data(), second.data(), first.size() * sizeof(TypeParam)), 0);
+            const auto run = [&](int i) {
+                layer_norm<TypeParam>(x.matrix(), {}, {}, y[i].matrix(), stream, {.algorithm = algorithm});
+            };
+            expect_same_bits_in_a_graph(stream, run, y);
         }
 }
 
@@ -75,28 +53,27 @@ void check_beyond_float(std::int64_t cols, double depth, typename guarded<T>::me
     layer_norm(x.matrix(), gamma.vector(), beta.vector(), y.matrix());
     std::vector<T> ys = y.download();
     for (std::int64_t i = overflowing_squares * cols; i < rows * cols; ++i) {
-        const double actual = test::to_double(ys[static_cast<std::size_t>(i)]);
-        const double shift = test::to_double(betas[static_cast<std::size_t>(i % cols)]);
+        const double actual = to_double(ys[static_cast<std::size_t>(i)]);
+        const double shift = to_double(betas[static_cast<std::size_t>(i % cols)]);
         ASSERT_TRUE(i / cols >= overflowing_sum ? std::isnan(actual) : actual == shift)
             << "layer_norm, row " << i / cols << ": " << actual;
     }
     ys.resize(in_range.size());
-    const test::expected_norm layer(test::norm_operation::layer_norm, in_range, gammas, betas, cols, 1e-5f,
-                                    depth);
-    ASSERT_TRUE(test::are_within(ys, layer.values, layer.bounds));
+    const expected_norm layer(norm_operation::layer_norm, in_range, gammas, betas, cols, 1e-5f, depth);
+    ASSERT_TRUE(are_within(ys, layer.values, layer.bounds));
 
     rms_norm(x.matrix(), gamma.vector(), y.matrix());
     ys = y.download();
     for (std::int64_t i = overflowing_squares * cols; i < rows * cols; ++i)
-        ASSERT_EQ(test::to_double(ys[static_cast<std::size_t>(i)]), 0) << "rms_norm, row " << i / cols;
+        ASSERT_EQ(to_double(ys[static_cast<std::size_t>(i)]), 0) << "rms_norm, row " << i / cols;
     ys.resize(in_range.size());
-    const test::expected_norm rms(test::norm_operation::rms_norm, in_range, gammas, {}, cols, 1e-5f, depth);
-    ASSERT_TRUE(test::are_within(ys, rms.values, rms.bounds));
+    const expected_norm rms(norm_operation::rms_norm, in_range, gammas, {}, cols, 1e-5f, depth);
+    ASSERT_TRUE(are_within(ys, rms.values, rms.bounds));
 }
 
 template <class T>
-class norm_beyond_float : public test::gpu_test {};
-TYPED_TEST_SUITE(norm_beyond_float, wide_types, test::type_names);
+class norm_beyond_float : public gpu_test {};
+TYPED_TEST_SUITE(norm_beyond_float, wide_types, type_names);
 
 TYPED_TEST(norm_beyond_float, is_what_the_comments_say) {
     using matrix = matrix_view<TypeParam>;
@@ -106,7 +83,7 @@ TYPED_TEST(norm_beyond_float, is_what_the_comments_say) {
         for (const norm_algorithm algorithm : norm_algorithms()) {
             SCOPED_TRACE(testing::Message() << cols << " columns, " << to_string(algorithm));
             ASSERT_NO_FATAL_FAILURE(check_beyond_float<TypeParam>(
-                cols, test::norm_depth(algorithm, cols), guarded<TypeParam>::memory::device,
+                cols, norm_depth(algorithm, cols), guarded<TypeParam>::memory::device,
                 [&](matrix x, vector gamma, vector beta, matrix y) {
                     layer_norm<TypeParam>(x, gamma, beta, y, stream, {.algorithm = algorithm});
                 },
@@ -118,7 +95,7 @@ TYPED_TEST(norm_beyond_float, is_what_the_comments_say) {
 
 template <class T>
 class host_norm_beyond_float : public testing::Test {};
-TYPED_TEST_SUITE(host_norm_beyond_float, wide_types, test::type_names);
+TYPED_TEST_SUITE(host_norm_beyond_float, wide_types, type_names);
 
 TYPED_TEST(host_norm_beyond_float, is_what_the_comments_say) {
     using matrix = matrix_view<TypeParam>;
@@ -126,7 +103,7 @@ TYPED_TEST(host_norm_beyond_float, is_what_the_comments_say) {
     for (const std::int64_t cols : {32, 1000, 40000}) {
         SCOPED_TRACE(testing::Message() << cols << " columns");
         ASSERT_NO_FATAL_FAILURE(check_beyond_float<TypeParam>(
-            cols, test::norm_depth_on_host, guarded<TypeParam>::memory::host,
+            cols, norm_depth_on_host, guarded<TypeParam>::memory::host,
             [](matrix x, vector gamma, vector beta, matrix y) {
                 host::layer_norm<TypeParam>(x, gamma, beta, y);
             },
@@ -135,4 +112,4 @@ TYPED_TEST(host_norm_beyond_float, is_what_the_comments_say) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

@@ -1,34 +1,16 @@
-#include "tests/support/gpu.hpp"
-#include "tests/support/guarded.hpp"
+#include "tests/support/headers.hpp"
 #include "tests/support/norm.hpp"
-#include "tests/support/random.hpp"
-#include "tests/support/rows.hpp"
-#include <heddle/error.hpp>
-#include <heddle/graph.hpp>
-#include <heddle/norm.hpp>
-#include <heddle/stream.hpp>
 
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <cstdint>
-#include <cstring>
-#include <type_traits>
-#include <utility>
-#include <vector>
-
-namespace heddle {
+namespace heddle::test {
 namespace {
 
 using algorithm = norm_gradient_algorithm;
-using operation = test::norm_operation;
+using operation = norm_operation;
 using reference = bounds::expected_norm_gradient;
-using test::guarded;
-using test::random_elements;
 
 template <class T>
-class norm_gradients : public test::gpu_test {};
-TYPED_TEST_SUITE(norm_gradients, test::row_types, test::type_names);
+class norm_gradients : public gpu_test {};
+TYPED_TEST_SUITE(norm_gradients, row_types, type_names);
 
 /// The squares of such elements overflow. The last warps of a cluster have no columns, and their distance from the
 /// mean must not count. The deviations d are roundings of means, so z may be anything. But the sums of warps, of
@@ -55,7 +37,7 @@ TYPED_TEST(norm_gradients, of_equal_elements_without_squares_are_bounded) {
         for (std::int64_t row = 0; row < rows; ++row) {
             double mean = 0;  // of |g|
             const auto at = [&](std::int64_t col) {
-                return std::abs(test::to_double(dys[static_cast<std::size_t>(row * cols + col)]));
+                return std::abs(to_double(dys[static_cast<std::size_t>(row * cols + col)]));
             };
             for (std::int64_t col = 0; col < cols; ++col) mean += at(col) / static_cast<double>(cols);
             for (std::int64_t col = 0; col < cols; ++col) {
@@ -63,11 +45,11 @@ TYPED_TEST(norm_gradients, of_equal_elements_without_squares_are_bounded) {
                 of_dgamma[static_cast<std::size_t>(col)] += 1.01 * std::sqrt(2.0) * at(col);
             }
         }
-        ASSERT_TRUE(test::are_within(dx.download(), std::vector<double>(of_dx.size()), of_dx));
-        ASSERT_TRUE(test::are_within(dgamma.download(), std::vector<double>(of_dgamma.size()), of_dgamma));
+        ASSERT_TRUE(are_within(dx.download(), std::vector<double>(of_dx.size()), of_dx));
+        ASSERT_TRUE(are_within(dgamma.download(), std::vector<double>(of_dgamma.size()), of_dgamma));
         const reference expected(operation::layer_norm, xs, std::vector<TypeParam>{}, dys, cols, epsilon,
                                  bounds::norm_gradient_depth(algorithm::automatic, cols));
-        ASSERT_TRUE(test::are_within(dbeta.download(), expected.dbeta, expected.dbeta_bounds));
+        ASSERT_TRUE(are_within(dbeta.download(), expected.dbeta, expected.dbeta_bounds));
     }
 }
 
@@ -81,25 +63,14 @@ TYPED_TEST(norm_gradients, give_the_same_bits_in_a_graph) {
         guarded<TypeParam> x(rows, cols, cols), dy(rows, cols, cols);
         x.upload(xs);
         dy.upload(dys);
-        struct results {
-            guarded<TypeParam> dx, dgamma, dbeta;
+        guarded<TypeParam> dx[2]{{rows, cols, cols}, {rows, cols, cols}},
+            dgamma[2]{guarded<TypeParam>(cols), guarded<TypeParam>(cols)},
+            dbeta[2]{guarded<TypeParam>(cols), guarded<TypeParam>(cols)};
+        const auto run = [&](int i) {
+            layer_norm_gradient<TypeParam>(x.matrix(), {}, dy.matrix(), dx[i].matrix(), dgamma[i].vector(),
+                                           dbeta[i].vector(), stream, {});
         };
-        results first{{rows, cols, cols}, guarded<TypeParam>(cols), guarded<TypeParam>(cols)},
-            second{{rows, cols, cols}, guarded<TypeParam>(cols), guarded<TypeParam>(cols)};
-        const auto run = [&](results& r) {
-            layer_norm_gradient<TypeParam>(x.matrix(), {}, dy.matrix(), r.dx.matrix(), r.dgamma.vector(),
-                                           r.dbeta.vector(), stream, {});
-        };
-        run(first);
-        const graph captured = graph::capture(stream, [&] { run(second); });
-        for (int i = 0; i < 3; ++i) captured.launch(stream);
-        stream.synchronize();
-        const auto same = [](guarded<TypeParam>& a, guarded<TypeParam>& b) {
-            const auto of_a = a.download(), of_b = b.download();
-            return std::memcmp(of_a.data(), of_b.data(), of_a.size() * sizeof(TypeParam)) == 0;
-        };
-        EXPECT_TRUE(same(first.dx, second.dx) && same(first.dgamma, second.dgamma) &&
-                    same(first.dbeta, second.dbeta));
+        expect_same_bits_in_a_graph(stream, run, dx, dgamma, dbeta);
     }
 }
 
@@ -118,4 +89,4 @@ TYPED_TEST(norm_gradients, without_scratch_memory_have_no_column_sums) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

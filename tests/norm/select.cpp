@@ -1,15 +1,6 @@
-#include "tests/support/provoked.hpp"
-#include <heddle/device.hpp>
-#include <heddle/norm.hpp>
-#include <heddle/types.hpp>
-#include <heddle/view.hpp>
+#include "tests/support/headers.hpp"
 
-#include <gtest/gtest.h>
-
-#include <set>
-#include <string_view>
-
-namespace heddle {
+namespace heddle::test {
 namespace {
 
 TEST(norm_select, vectorises_rows_that_lie_side_by_side) {
@@ -34,32 +25,13 @@ TEST(norm_why_not, says_what_a_rung_needs) {
     EXPECT_EQ(why_not(norm_algorithm::block_per_row, apart, device), "");
     EXPECT_EQ(why_not(norm_algorithm::automatic, apart, device), "");
     EXPECT_EQ(why_not(norm_algorithm::vectorized, {{100, 9}, {100, 9}}, device), "");
-    EXPECT_EQ(
-        test::invalid_argument_of([&] { (void)why_not(static_cast<norm_algorithm>(99), apart, device); }),
-        "why_not: algorithm is 99, expected an enumerator of norm_algorithm");
-    EXPECT_EQ(test::invalid_argument_of([&] {
-                  (void)why_not(norm_algorithm::naive, {{1, 1, 1, 1, 8}, {1, 1, 1, 1, 8}}, device);
-              }),
-              "why_not: problem.element_bytes is 8, expected 2 or 4");
-    EXPECT_EQ(test::invalid_argument_of([&] {
-                  (void)select(norm_problem{{3, 4}, {3, 4}, {3}}, device);
-              }),
-              "select: problem is one of operands that disagree, expected one that a _problem_of() makes");
-    EXPECT_EQ(test::invalid_argument_of([&] {
-                  (void)norm_problem_of<float>({nullptr, 3, 4}, {nullptr, 3}, {}, {nullptr, 3, 4});
-              }),
-              "norm_problem_of: gamma.size is 3, expected 0 or 4 (y.cols)");
-}
-
-TEST(norm_algorithms, have_names_of_their_own) {
-    std::set<std::string_view> names = {"automatic", "unknown"};
-    for (const norm_algorithm algorithm : norm_algorithms()) {
-        EXPECT_NE(algorithm, norm_algorithm::automatic);
-        EXPECT_TRUE(names.insert(to_string(algorithm)).second) << to_string(algorithm);
-    }
-    EXPECT_EQ(to_string(norm_algorithm::automatic), "automatic");
-    EXPECT_EQ(to_string(static_cast<norm_algorithm>(99)), "unknown");
+    expect_error("why_not: problem.element_bytes is 8, expected 2 or 4", [&] {
+        (void)why_not(norm_algorithm::naive, {{1, 1, 1, 1, 8}, {1, 1, 1, 1, 8}}, device);
+    });
+    expect_error("norm_problem_of: gamma.size is 3, expected 0 or 4 (y.cols)", [&] {
+        (void)norm_problem_of<float>({nullptr, 3, 4}, {nullptr, 3}, {}, {nullptr, 3, 4});
+    });
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

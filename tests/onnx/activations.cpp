@@ -1,9 +1,4 @@
 #include "tests/onnx/nodes.hpp"
-#include <heddle/host.hpp>
-#include <heddle/loss.hpp>
-#include <heddle/optimizer.hpp>
-
-#include <limits>
 
 /// Elementwise functions that heddle lacks, made of those that it has.
 namespace heddle::test::onnx_nodes {

@@ -1,8 +1,4 @@
 #include "tests/onnx/nodes.hpp"
-#include <heddle/elementwise.hpp>
-#include <heddle/host.hpp>
-
-#include <limits>
 
 namespace heddle::test::onnx_nodes {
 namespace {

@@ -1,9 +1,5 @@
 #include "tests/matmul/operands.hpp"
 #include "tests/onnx/nodes.hpp"
-#include <heddle/batched_matmul.hpp>
-#include <heddle/conv.hpp>
-#include <heddle/host.hpp>
-#include <heddle/pool.hpp>
 
 namespace heddle::test::onnx_nodes {
 namespace {

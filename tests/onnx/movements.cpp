@@ -1,6 +1,4 @@
 #include "tests/onnx/nodes.hpp"
-#include <heddle/host.hpp>
-#include <heddle/transpose.hpp>
 
 namespace heddle::test::onnx_nodes {
 namespace {

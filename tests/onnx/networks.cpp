@@ -1,6 +1,4 @@
 #include "tests/onnx/nodes.hpp"
-#include <heddle/host.hpp>
-#include <heddle/random.hpp>
 
 #include <numbers>
 

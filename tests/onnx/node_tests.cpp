@@ -1,8 +1,6 @@
 #include "tests/onnx/nodes.hpp"
-#include "tests/support/gpu.hpp"
 
 #include <iostream>
-#include <set>
 
 namespace heddle {
 

@@ -1,17 +1,9 @@
 #pragma once
 
-#include "tests/support/guarded.hpp"
-#include "tests/support/numeric.hpp"
+#include "tests/support/headers.hpp"
 #include "tests/support/watchdog.hpp"
-#include <heddle/stream.hpp>
 
-#include <algorithm>
 #include <filesystem>
-#include <functional>
-#include <map>
-#include <numeric>
-#include <string>
-#include <vector>
 
 /// ONNX's node tests. Each has a node, or its equivalent graph, with inputs and the expected outputs.
 namespace heddle::test::onnx_nodes {

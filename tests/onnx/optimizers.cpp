@@ -1,7 +1,4 @@
 #include "tests/onnx/nodes.hpp"
-#include <heddle/host.hpp>
-#include <heddle/matrix_reduce.hpp>
-#include <heddle/optimizer.hpp>
 
 namespace heddle::test::onnx_nodes {
 namespace {

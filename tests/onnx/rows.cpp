@@ -1,13 +1,5 @@
 #include "tests/onnx/nodes.hpp"
 #include "tests/support/norm.hpp"
-#include <heddle/elementwise.hpp>
-#include <heddle/host.hpp>
-#include <heddle/loss.hpp>
-#include <heddle/matrix_reduce.hpp>
-#include <heddle/norm.hpp>
-#include <heddle/reduce.hpp>
-#include <heddle/scan.hpp>
-#include <heddle/softmax.hpp>
 
 namespace heddle::test::onnx_nodes {
 namespace {
@@ -301,9 +293,9 @@ double largest_error(const tensor& x) {
     return x.errors.empty() ? 0 : std::ranges::max(x.errors);
 }
 
-/// A row's sum of n exponentials is off by 6 n + log(n) + 9 roundings in heddle (docs/accuracy.md, "Softmax and norms").
-/// In NumPy, whose functions are off by 8 u each, it is n + log(n) + 8. The rounding of an exponent counts as many times
-/// as its magnitude.
+/// In heddle a row's sum of n exponentials is off by 6 n + log(n) + 9 roundings (docs/accuracy.md, Softmax and norms).
+/// In NumPy, whose functions are off by 8 u each, it is n + log(n) + 8. The rounding of an exponent counts as often
+/// as its magnitude says.
 tensor softmax_of(processor& p, const tensor& x, std::int64_t axis, bool is_log) {
     guarded<float> from = p.operand(x.elements), to = p.operand({}, size_of(x.shape));
     const auto on_host = is_log ? host::log_softmax<float> : host::softmax<float>;

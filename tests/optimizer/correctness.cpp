@@ -1,27 +1,8 @@
 #include "tests/optimizer/parameters.hpp"
-#include "tests/support/gpu.hpp"
-#include "tests/support/guarded_workspace.hpp"
-#include "tests/support/numeric.hpp"
-#include <heddle/device.hpp>
-#include <heddle/graph.hpp>
-#include <heddle/optimizer.hpp>
-#include <heddle/stream.hpp>
-
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <cstring>
-#include <limits>
-#include <span>
-#include <string>
-#include <vector>
 
 // Cases that tests/fuzz does not draw.
-namespace heddle {
+namespace heddle::test {
 namespace {
-
-using test::guarded;
-using test::guarded_list;
 
 struct optimizer_call {
     std::string name;
@@ -64,8 +45,8 @@ bool are_same_bits(const std::vector<float>& a, const std::vector<float>& b) {
 const std::vector<std::int64_t> sizes = {0,   1,   2,    3,    4,    5,    7,    0,    8,
                                          255, 256, 1023, 1025, 4095, 4096, 4097, 8191, 12345};
 
-class optimizers : public test::gpu_test {};
-class gradient_norms : public test::gpu_test {};
+class optimizers : public gpu_test {};
+class gradient_norms : public gpu_test {};
 
 TEST_F(optimizers, of_every_rung_give_the_same_bits) {
     const stream s;
@@ -92,8 +73,7 @@ TEST_F(optimizers, of_a_replayed_graph_are_those_of_plain_calls) {
     guarded_list<half, float> list(sizes);
     guarded<std::int64_t> counter(1);
     guarded<float> rate(1), norm(1);
-    test::guarded_workspace workspace(
-        gradient_norm_workspace_bytes({18, 1 << 20}, traits_of(current_device())));
+    guarded_workspace workspace(gradient_norm_workspace_bytes({18, 1 << 20}, traits_of(current_device())));
     const auto rate_of = [](int step) { return 0.01f / static_cast<float>(step); };
     for (optimizer_call call : calls()) {
         SCOPED_TRACE(call.name);
@@ -143,13 +123,13 @@ TEST_F(gradient_norms, neither_overflow_nor_underflow) {
         const parameter<float> p{.gradient = g.data(), .count = 5000};
         gradient_norm<float>(std::span(&p, 1), result.data(), s);
         s.synchronize();
-        const double expected = std::sqrt(5000.0) * test::to_double(element);
-        const bool is_finite = expected <= test::to_double(std::numeric_limits<float>::max());
-        EXPECT_TRUE(test::is_within(test::to_double(result.download()[0]),
-                                    is_finite ? expected : std::numeric_limits<double>::infinity(),
-                                    expected * 0x1.001p-24 + test::smallest<float>()));
+        const double expected = std::sqrt(5000.0) * to_double(element);
+        const bool is_finite = expected <= to_double(std::numeric_limits<float>::max());
+        EXPECT_TRUE(is_within(to_double(result.download()[0]),
+                              is_finite ? expected : std::numeric_limits<double>::infinity(),
+                              expected * 0x1.001p-24 + smallest<float>()));
     }
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

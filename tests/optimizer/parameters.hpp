@@ -1,12 +1,6 @@
 #pragma once
 
-#include "tests/support/guarded.hpp"
-#include "tests/support/random.hpp"
-#include <heddle/optimizer.hpp>
-
-#include <cstdint>
-#include <deque>
-#include <vector>
+#include "tests/support/headers.hpp"
 
 namespace heddle::test {
 

@@ -1,13 +1,6 @@
-#include "tests/support/provoked.hpp"
-#include <heddle/device.hpp>
-#include <heddle/optimizer.hpp>
+#include "tests/support/headers.hpp"
 
-#include <gtest/gtest.h>
-
-#include <set>
-#include <string_view>
-
-namespace heddle {
+namespace heddle::test {
 namespace {
 
 const device_traits device{.sm_count = 132, .max_threads_per_sm = 2048};
@@ -21,21 +14,8 @@ TEST(optimizer_why_not, has_nothing_against_any_list) {
     for (const optimizer_algorithm algorithm : optimizer_algorithms())
         EXPECT_EQ(why_not(algorithm, {10000, std::int64_t{1} << 40}, device), "");
     EXPECT_EQ(why_not(optimizer_algorithm::automatic, {1, 1}, device), "");
-    EXPECT_EQ(
-        test::invalid_argument_of([] { (void)why_not(static_cast<optimizer_algorithm>(99), {}, device); }),
-        "why_not: algorithm is 99, expected an enumerator of optimizer_algorithm");
-    EXPECT_EQ(test::invalid_argument_of([] { (void)select(optimizer_problem{.elements = -1}, device); }),
-              "select: problem.elements is -1, expected zero or more");
-}
-
-TEST(optimizer_algorithms, have_names_of_their_own) {
-    std::set<std::string_view> names = {"automatic", "unknown"};
-    for (const optimizer_algorithm algorithm : optimizer_algorithms()) {
-        EXPECT_NE(algorithm, optimizer_algorithm::automatic);
-        EXPECT_TRUE(names.insert(to_string(algorithm)).second) << to_string(algorithm);
-    }
-    EXPECT_EQ(to_string(optimizer_algorithm::automatic), "automatic");
-    EXPECT_EQ(to_string(static_cast<optimizer_algorithm>(99)), "unknown");
+    expect_error("select: problem.elements is -1, expected zero or more",
+                 [] { (void)select(optimizer_problem{.elements = -1}, device); });
 }
 
 TEST(gradient_norm_workspace, is_for_what_more_than_one_block_does) {
@@ -48,4 +28,4 @@ TEST(gradient_norm_workspace, is_for_what_more_than_one_block_does) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

@@ -1,27 +1,14 @@
 #include "tests/optimizer/parameters.hpp"
-#include "tests/support/provoked.hpp"
-#include <heddle/host.hpp>
-#include <heddle/optimizer.hpp>
 
-#include <gtest/gtest.h>
-
-#include <cstring>
-#include <limits>
-#include <string>
-#include <vector>
-
-namespace heddle {
+namespace heddle::test {
 namespace {
 
-using test::invalid_argument_of;
-
-const cuda::stream_ref no_stream{cudaStream_t{}};
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// A list of two parameters; a test makes the second one invalid.
 class optimizer_arguments : public testing::Test {
   protected:
-    using list_type = test::guarded_list<half, float>;
+    using list_type = guarded_list<half, float>;
     using parameters = std::vector<parameter<half, float>>;
 
     list_type list{{3, 5}, list_type::memory::host};
@@ -32,64 +19,61 @@ class optimizer_arguments : public testing::Test {
         const std::vector<float> before = list.state();
         spoil(views[1]);
         const auto text = invalid_argument_of([&] { adamw<half, float>(views, no_stream, options); });
-        EXPECT_EQ(invalid_argument_of([&] { host::adamw<half, float>(views, options); }), "host::" + text);
+        expect_error("host::" + text, [&] { host::adamw<half, float>(views, options); });
         const std::vector<float> after = list.state();
         EXPECT_EQ(std::memcmp(before.data(), after.data(), before.size() * sizeof(float)), 0);
         return text;
     }
-    std::string message_of(const adam_options& options) {
-        return message([](auto&) {}, options);
+    template <class Spoil>
+    void refuses(const std::string& text, Spoil spoil) {
+        EXPECT_EQ(message(spoil), "adamw: " + text);
     }
-    std::string message_of(const sgd_options& options) {
-        return invalid_argument_of([&] { sgd<half, float>(list.views(), no_stream, options); });
+    void refuses(const std::string& text, const adam_options& options) {
+        EXPECT_EQ(message([](auto&) {}, options), "adamw: " + text);
+    }
+    void refuses(const std::string& text, const sgd_options& options) {
+        expect_error("sgd: " + text, [&] { sgd<half, float>(list.views(), no_stream, options); });
     }
 };
 
 TEST_F(optimizer_arguments, name_what_is_wrong_with_a_parameter) {
-    EXPECT_EQ(message([](auto& p) { p.count = -1; }), "adamw: parameters.count is -1, expected zero or more");
-    EXPECT_EQ(message([](auto& p) { p.master = nullptr; }),
-              "adamw: parameters.master is null, expected a pointer to 5 elements");
-    EXPECT_EQ(message([](auto& p) { p.gradient = nullptr; }),
-              "adamw: parameters.gradient is null, expected a pointer to 5 elements");
-    EXPECT_EQ(message([](auto& p) { p.first_moment = nullptr; }),
-              "adamw: parameters.first_moment is null, expected a pointer to 5 elements");
-    EXPECT_EQ(message([](auto& p) { p.second_moment = nullptr; }),
-              "adamw: parameters.second_moment is null, expected a pointer to 5 elements");
-    EXPECT_EQ(message([](auto& p) { p.second_moment = p.first_moment + 4; }),
-              "adamw: parameters.second_moment is an array that overlaps another, expected memory apart from "
-              "first_moment");
-    EXPECT_EQ(message([](auto& p) { p.value = reinterpret_cast<half*>(p.master); }),
-              "adamw: parameters.value is an array that overlaps another, expected memory apart from master");
-    EXPECT_EQ(
-        message([](auto& p) { p.gradient = p.master - 1; }),
-        "adamw: parameters.gradient is an array that overlaps another, expected memory apart from master");
+    refuses("parameters.count is -1, expected zero or more", [](auto& p) { p.count = -1; });
+    refuses("parameters.master is null, expected a pointer to 5 elements",
+            [](auto& p) { p.master = nullptr; });
+    refuses("parameters.gradient is null, expected a pointer to 5 elements",
+            [](auto& p) { p.gradient = nullptr; });
+    refuses("parameters.first_moment is null, expected a pointer to 5 elements",
+            [](auto& p) { p.first_moment = nullptr; });
+    refuses("parameters.second_moment is null, expected a pointer to 5 elements",
+            [](auto& p) { p.second_moment = nullptr; });
+    refuses(
+        "parameters.second_moment is an array that overlaps another, expected memory apart from "
+        "first_moment",
+        [](auto& p) { p.second_moment = p.first_moment + 4; });
+    refuses("parameters.value is an array that overlaps another, expected memory apart from master",
+            [](auto& p) { p.value = reinterpret_cast<half*>(p.master); });
+    refuses("parameters.gradient is an array that overlaps another, expected memory apart from master",
+            [](auto& p) { p.gradient = p.master - 1; });
     const auto misaligned =
         message([](auto& p) { p.master = reinterpret_cast<float*>(reinterpret_cast<char*>(p.master) + 2); });
     EXPECT_NE(misaligned.find("expected a multiple of 4 bytes"), std::string::npos) << misaligned;
 }
 
 TEST_F(optimizer_arguments, name_what_is_wrong_with_an_option) {
-    EXPECT_EQ(message_of(adam_options{.learning_rate = infinity}),
-              "adamw: options.learning_rate is inf, expected finite, zero or more");
-    EXPECT_EQ(message_of(adam_options{.beta1 = 1}),
-              "adamw: options.beta1 is 1, expected 0 or more, and less than 1");
-    EXPECT_EQ(message_of(adam_options{.beta2 = -0.5}),
-              "adamw: options.beta2 is -0.5, expected 0 or more, and less than 1");
-    EXPECT_EQ(message_of(adam_options{.epsilon = -1}),
-              "adamw: options.epsilon is -1, expected finite, zero or more");
-    EXPECT_EQ(message_of(adam_options{.weight_decay = -1}),
-              "adamw: options.weight_decay is -1, expected finite, zero or more");
-    EXPECT_EQ(message_of(adam_options{.step = 0}), "adamw: options.step is 0, expected one or more");
-    EXPECT_EQ(message_of(adam_options{.gradient_scale = std::numeric_limits<double>::quiet_NaN()}),
-              "adamw: options.gradient_scale is nan, expected finite, zero or more");
-    EXPECT_EQ(message_of(adam_options{.max_norm = -1}),
-              "adamw: options.max_norm is -1, expected finite, zero or more");
-    EXPECT_EQ(message_of(sgd_options{.momentum = -1}),
-              "sgd: options.momentum is -1, expected finite, zero or more");
-    EXPECT_EQ(message_of(sgd_options{.nesterov = true}),
-              "sgd: options.nesterov is true, expected false without momentum");
-    EXPECT_EQ(message_of(sgd_options{.algorithm = static_cast<optimizer_algorithm>(99)}),
-              "sgd: options.algorithm is 99, expected an enumerator of optimizer_algorithm");
+    refuses("options.learning_rate is inf, expected finite, zero or more",
+            adam_options{.learning_rate = infinity});
+    refuses("options.beta1 is 1, expected 0 or more, and less than 1", adam_options{.beta1 = 1});
+    refuses("options.beta2 is -0.5, expected 0 or more, and less than 1", adam_options{.beta2 = -0.5});
+    refuses("options.epsilon is -1, expected finite, zero or more", adam_options{.epsilon = -1});
+    refuses("options.weight_decay is -1, expected finite, zero or more", adam_options{.weight_decay = -1});
+    refuses("options.step is 0, expected one or more", adam_options{.step = 0});
+    refuses("options.gradient_scale is nan, expected finite, zero or more",
+            adam_options{.gradient_scale = std::numeric_limits<double>::quiet_NaN()});
+    refuses("options.max_norm is -1, expected finite, zero or more", adam_options{.max_norm = -1});
+    refuses("options.momentum is -1, expected finite, zero or more", sgd_options{.momentum = -1});
+    refuses("options.nesterov is true, expected false without momentum", sgd_options{.nesterov = true});
+    refuses("options.algorithm is 99, expected an enumerator of optimizer_algorithm",
+            sgd_options{.algorithm = static_cast<optimizer_algorithm>(99)});
 }
 
 TEST_F(optimizer_arguments, of_gradient_norm_and_advance_are_checked) {
@@ -109,8 +93,8 @@ TEST_F(optimizer_arguments, of_gradient_norm_and_advance_are_checked) {
     views[0].count = -3;
     EXPECT_EQ(message_of_norm(&result), "gradient_norm: parameters.count is -3, expected zero or more");
     EXPECT_EQ(result, 7);
-    EXPECT_EQ(invalid_argument_of([] { advance(nullptr, no_stream); }),
-              "advance: step is null, expected a pointer to a number");
+    expect_error("advance: step is null, expected a pointer to a number",
+                 [] { advance(nullptr, no_stream); });
 }
 
 TEST(optimizer_lists, may_be_empty) {
@@ -121,4 +105,4 @@ TEST(optimizer_lists, may_be_empty) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

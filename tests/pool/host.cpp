@@ -1,19 +1,12 @@
-#include "tests/support/numeric.hpp"
-#include <heddle/host.hpp>
-#include <heddle/pool.hpp>
-#include <heddle/types.hpp>
+#include "tests/support/headers.hpp"
 
-#include <gtest/gtest.h>
-
-#include <vector>
-
-namespace heddle {
+namespace heddle::test {
 namespace {
 
 template <class T>
 class host_pool : public testing::Test {};
 using types = testing::Types<float, half, bfloat16>;
-TYPED_TEST_SUITE(host_pool, types, test::type_names);
+TYPED_TEST_SUITE(host_pool, types, type_names);
 
 /// A sum in float would stop growing at 2^24.
 TYPED_TEST(host_pool, averages_25_million_ones) {
@@ -25,4 +18,4 @@ TYPED_TEST(host_pool, averages_25_million_ones) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

@@ -1,53 +1,22 @@
 #include "tests/support/elementwise.hpp"
-#include "tests/support/gpu.hpp"
-#include "tests/support/guarded.hpp"
-#include "tests/support/numeric.hpp"
-#include <heddle/buffer.hpp>
-#include <heddle/copy.hpp>
-#include <heddle/graph.hpp>
-#include <heddle/host.hpp>
-#include <heddle/random.hpp>
-#include <heddle/stream.hpp>
+#include "tests/support/headers.hpp"
 
-#include <cuda_runtime_api.h>
-#include <gtest/gtest.h>
-
-#include <cstdint>
-#include <optional>
-#include <vector>
-
-namespace heddle {
+namespace heddle::test {
 namespace {
 
-using test::guarded;
-
-std::vector<random_algorithm> every_algorithm() {
-    std::vector<random_algorithm> all(random_algorithms().begin(), random_algorithms().end());
-    all.push_back(random_algorithm::automatic);
-    return all;
-}
-
-class random_test : public test::gpu_test {
-  protected:
-    void SetUp() override {
-        gpu_test::SetUp();
-        if (is_set_up()) stream.emplace();
-    }
-
-    std::optional<heddle::stream> stream;
-};
+class random_test : public stream_fixture {};
 
 /// Normal numbers are the CPU's except for some bits. All rungs draw the same numbers. A call that begins n places
 /// later draws the tail of the numbers from the start.
 template <class T>
 class random_normal_numbers : public random_test {};
 using element_types = testing::Types<float, double, half, bfloat16>;
-TYPED_TEST_SUITE(random_normal_numbers, element_types, test::type_names);
+TYPED_TEST_SUITE(random_normal_numbers, element_types, type_names);
 
 TYPED_TEST(random_normal_numbers, are_the_same_of_every_rung_and_offset) {
     constexpr std::int64_t size = 10007;
     std::vector<TypeParam> all;
-    for (const random_algorithm algorithm : every_algorithm()) {
+    for (const random_algorithm algorithm : with_automatic(random_algorithms())) {
         SCOPED_TRACE(to_string(algorithm));
         for (const std::int64_t from : {0, 1, 2, 3, 4, 5, 4096, 9999}) {
             guarded<TypeParam> y(size - from, from % 3);
@@ -56,7 +25,7 @@ TYPED_TEST(random_normal_numbers, are_the_same_of_every_rung_and_offset) {
                                      *this->stream, {.algorithm = algorithm});
             const auto drawn = y.download();
             if (all.empty()) all = drawn;
-            ASSERT_TRUE(test::are_same(drawn, {all.begin() + from, all.end()})) << from;
+            ASSERT_TRUE(are_same(drawn, {all.begin() + from, all.end()})) << from;
         }
     }
 }
@@ -64,7 +33,7 @@ TYPED_TEST(random_normal_numbers, are_the_same_of_every_rung_and_offset) {
 class random_integers : public random_test {};
 
 TEST_F(random_integers, are_philox_s_known_answer) {
-    for (const random_algorithm algorithm : every_algorithm()) {
+    for (const random_algorithm algorithm : with_automatic(random_algorithms())) {
         guarded<std::uint32_t> y(4);
         random_bits(y.vector(), {}, *stream, {.algorithm = algorithm});
         EXPECT_EQ(y.download(), (std::vector<std::uint32_t>{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
@@ -84,7 +53,7 @@ std::vector<std::uint32_t> bits_from(std::uint64_t seed, std::uint64_t offset, s
 TEST_F(random_sequences, go_on_in_a_graph_that_is_launched_again) {
     constexpr std::int64_t size = 1003;
     constexpr std::uint64_t seed = 77;
-    for (const random_algorithm algorithm : every_algorithm()) {
+    for (const random_algorithm algorithm : with_automatic(random_algorithms())) {
         SCOPED_TRACE(to_string(algorithm));
         guarded<std::uint32_t> y(size);
         guarded<std::int32_t> permutation(size);
@@ -118,20 +87,18 @@ TEST_F(large_random, takes_more_rows_than_a_grid_is_high) {
     const philox generator{.seed = 8};
     std::vector<float> expected(rows * cols);
     host::random_uniform<float>(vector_view<float>{expected.data(), rows * cols}, -1, 2.5f, generator);
-    for (const random_algorithm algorithm : every_algorithm()) {
+    for (const random_algorithm algorithm : with_automatic(random_algorithms())) {
         guarded<float> y(rows, cols, cols + 2);
         random_uniform<float>(y.matrix(), -1, 2.5f, generator, *stream, {.algorithm = algorithm});
-        ASSERT_TRUE(test::are_same(y.download(), expected)) << to_string(algorithm);
+        ASSERT_TRUE(are_same(y.download(), expected)) << to_string(algorithm);
     }
 }
 
 TEST_F(large_random, takes_more_elements_than_32_bits_count) {
     constexpr std::int64_t size = (std::int64_t{1} << 32) + 77, tail = 1000;
-    std::size_t free = 0, total = 0;
-    heddle::check(cudaMemGetInfo(&free, &total));
-    if (free < 5 * (std::size_t{1} << 30)) GTEST_SKIP() << "needs 5 GiB of device memory";
+    if (!has_free_memory(5 * (std::size_t{1} << 30))) GTEST_SKIP() << "needs 5 GiB of device memory";
     device_buffer<std::uint8_t> y(size, *stream);
-    for (const random_algorithm algorithm : every_algorithm()) {
+    for (const random_algorithm algorithm : with_automatic(random_algorithms())) {
         fill_bytes(y, std::byte{9}, *stream);
         random_bernoulli<std::uint8_t>(y, 0.5, {.seed = 1, .offset = 2}, *stream, {.algorithm = algorithm});
         std::vector<std::uint8_t> last(tail), expected(tail);
@@ -146,4 +113,4 @@ TEST_F(large_random, takes_more_elements_than_32_bits_count) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

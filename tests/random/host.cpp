@@ -1,16 +1,7 @@
-#include "tests/support/numeric.hpp"
-#include <heddle/host.hpp>
+#include "tests/support/headers.hpp"
 
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <cstdint>
-#include <vector>
-
-namespace heddle {
+namespace heddle::test {
 namespace {
-
-using test::to_double;
 
 std::vector<std::uint32_t> bits_of(std::int64_t size, const philox& generator) {
     std::vector<std::uint32_t> result(static_cast<std::size_t>(size));
@@ -36,7 +27,7 @@ TEST(host_random_bits, go_on_where_an_offset_says) {
 template <class T>
 class host_random : public testing::Test {};
 using element_types = testing::Types<float, half, bfloat16>;
-TYPED_TEST_SUITE(host_random, element_types, test::type_names);
+TYPED_TEST_SUITE(host_random, element_types, type_names);
 
 /// Applies the documented formula to the words.
 TYPED_TEST(host_random, uniform_numbers_are_made_of_bits) {
@@ -57,4 +48,4 @@ TYPED_TEST(host_random, uniform_numbers_are_made_of_bits) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

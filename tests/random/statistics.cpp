@@ -1,23 +1,10 @@
 // The distribution of the numbers: the CPU's, which are the GPU's. Seeds are fixed, so that a result is always the
 // same. Bounds are five standard deviations of ideal random numbers, plus the rounding to 16 bits.
 
-#include "tests/support/numeric.hpp"
-#include <heddle/host.hpp>
+#include "tests/support/headers.hpp"
 
-#include <gtest/gtest.h>
-
-#include <bit>
-#include <cmath>
-#include <cstdint>
-#include <functional>
-#include <map>
-#include <utility>
-#include <vector>
-
-namespace heddle {
+namespace heddle::test {
 namespace {
-
-using test::to_double;
 
 constexpr std::int64_t size = 1 << 20;
 constexpr double sigmas = 5;
@@ -66,13 +53,13 @@ double correlation(const std::vector<double>& x, std::size_t lag) {
 template <class T>
 class random_statistics : public testing::Test {};
 using element_types = testing::Types<float, double, half, bfloat16>;
-TYPED_TEST_SUITE(random_statistics, element_types, test::type_names);
+TYPED_TEST_SUITE(random_statistics, element_types, type_names);
 
 TYPED_TEST(random_statistics, of_uniform_numbers) {
     std::vector<TypeParam> x(size);
     host::random_uniform<TypeParam>(vector_view<TypeParam>{x.data(), size}, 0, 1, generator);
     const auto m = moments(x, 0.5);
-    const double n = static_cast<double>(size), u = test::unit_roundoff<TypeParam>();
+    const double n = static_cast<double>(size), u = unit_roundoff<TypeParam>();
     EXPECT_NEAR(m[1], 0, sigmas * std::sqrt(1 / 12.0 / n) + u);
     EXPECT_NEAR(m[2], 1 / 12.0, sigmas * std::sqrt((1 / 80.0 - 1 / 144.0) / n) + u);
     if constexpr (sizeof(TypeParam) > 2) {
@@ -88,7 +75,7 @@ TYPED_TEST(random_statistics, of_normal_numbers) {
     std::vector<TypeParam> x(size);
     host::random_normal<TypeParam>(vector_view<TypeParam>{x.data(), size}, 0, 1, generator);
     const auto m = moments(x, 0);
-    const double n = static_cast<double>(size), u = test::unit_roundoff<TypeParam>();
+    const double n = static_cast<double>(size), u = unit_roundoff<TypeParam>();
     EXPECT_NEAR(m[1], 0, sigmas * std::sqrt(1 / n) + u);
     EXPECT_NEAR(m[2], 1, sigmas * std::sqrt(2 / n) + 2 * u);
     EXPECT_NEAR(m[3], 0, sigmas * std::sqrt(15 / n) + 3 * u);
@@ -170,4 +157,4 @@ TEST(random_statistics_of_permutations, neighbours_part) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

@@ -1,30 +1,11 @@
 #include "tests/reduce/reduce_test.hpp"
-#include <heddle/graph.hpp>
-#include <heddle/workspace.hpp>
 
-#include <algorithm>
-#include <cstddef>
-#include <limits>
-#include <vector>
-
-namespace heddle {
+namespace heddle::test {
 namespace {
 
-using test::algorithms_of;
-using test::comparable;
-using test::elements;
-using test::every_algorithm;
-using test::guarded;
-using test::guarded_workspace;
-using test::infinity;
-using test::is_integer;
-using test::is_value;
-using test::reduce_reference;
-using test::same_bits;
-
 template <class T>
-using reduce = test::reductions<T>;
-TYPED_TEST_SUITE(reduce, test::reduced_types, test::type_names);
+using reduce = reductions<T>;
+TYPED_TEST_SUITE(reduce, reduced_types, type_names);
 
 // Equal elements in different threads, warps, blocks and packets; and an extremum that is also the identity.
 TYPED_TEST(reduce, finds_the_first_of_equals) {
@@ -45,7 +26,8 @@ TYPED_TEST(reduce, finds_the_first_of_equals) {
                 for (const bool is_argmax : {true, false}) {
                     const element value = is_argmax ? highest : lowest;
                     set_from(at, value);
-                    for (const reduce_algorithm algorithm : algorithms_of(reduce_operation::argmax)) {
+                    for (const reduce_algorithm algorithm :
+                         with_automatic(reduce_algorithms(reduce_operation::argmax))) {
                         const reduce_options options{.algorithm = algorithm};
                         ASSERT_EQ(is_argmax ? this->argmax_of(view, options) : this->argmin_of(view, options),
                                   comparable(base) == comparable(value) ? 0 : at)
@@ -67,7 +49,7 @@ TYPED_TEST(reduce, gives_the_same_bits_every_time) {
         const auto first = compute();
         for (int i = 0; i < 20; ++i) ASSERT_TRUE(same_bits(compute(), first));
     };
-    for (const reduce_algorithm algorithm : every_algorithm()) {
+    for (const reduce_algorithm algorithm : with_automatic(reduce_algorithms())) {
         SCOPED_TRACE(to_string(algorithm));
         workspace scratch(this->workspace_bytes(a, algorithm), *this->stream);
         const reduce_options options{.algorithm = algorithm, .workspace = scratch};
@@ -85,7 +67,7 @@ TYPED_TEST(reduce, gives_the_same_bits_in_a_graph) {
     guarded<TypeParam> x(size);
     x.upload(elements<TypeParam>(size));
     const vector_view<const TypeParam> view = x.vector();
-    for (const reduce_algorithm algorithm : every_algorithm()) {
+    for (const reduce_algorithm algorithm : with_automatic(reduce_algorithms())) {
         SCOPED_TRACE(to_string(algorithm));
         const auto expected = this->sum_of(view, {.algorithm = algorithm});
         guarded<sum_type<TypeParam>> results(2);
@@ -114,14 +96,14 @@ TYPED_TEST(reduce, shares_one_workspace_among_all_calls) {
     guarded<TypeParam> x(some_sizes.back());
     x.upload(xs);
     std::int64_t bytes = 0;
-    for (const reduce_algorithm algorithm : every_algorithm())
+    for (const reduce_algorithm algorithm : with_automatic(reduce_algorithms()))
         bytes = std::max(bytes, this->workspace_bytes(x.vector(), algorithm));
     guarded_workspace scratch(bytes);
     for (int round = 0; round < 2; ++round)
         for (const std::int64_t size : some_sizes) {
             const reduce_reference<TypeParam> expected({xs.begin(), xs.begin() + size});
             const vector_view<const TypeParam> view{x.data(), size};
-            for (const reduce_algorithm algorithm : every_algorithm()) {
+            for (const reduce_algorithm algorithm : with_automatic(reduce_algorithms())) {
                 SCOPED_TRACE(testing::Message() << size << ' ' << to_string(algorithm));
                 const reduce_options options{.algorithm = algorithm, .workspace = scratch};
                 ASSERT_TRUE(expected.is_sum(this->sum_of(view, options), this->depth(view, algorithm)));
@@ -164,4 +146,4 @@ TYPED_TEST(reduce, writes_between_the_elements_of_x) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

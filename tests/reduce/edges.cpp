@@ -1,29 +1,17 @@
 #include "tests/reduce/reduce_test.hpp"
 
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <limits>
-#include <vector>
-
-namespace heddle {
+namespace heddle::test {
 namespace {
 
-using test::algorithms_of;
-using test::every_algorithm;
-using test::guarded;
-using test::is_integer;
-using test::reduce_test;
-
 template <class T>
-using reduce_edges = test::reductions<T>;
-TYPED_TEST_SUITE(reduce_edges, test::reduced_types, test::type_names);
+using reduce_edges = reductions<T>;
+TYPED_TEST_SUITE(reduce_edges, reduced_types, type_names);
 
 TYPED_TEST(reduce_edges, of_nothing_is_the_identity) {
     constexpr bool integer = is_integer<TypeParam>;
     using limits = std::numeric_limits<TypeParam>;
     const vector_view<const TypeParam> nothing{};
-    for (const reduce_algorithm algorithm : every_algorithm()) {
+    for (const reduce_algorithm algorithm : with_automatic(reduce_algorithms())) {
         SCOPED_TRACE(to_string(algorithm));
         const reduce_options options{.algorithm = algorithm};
         EXPECT_EQ(this->sum_of(nothing, options), 0);
@@ -31,11 +19,11 @@ TYPED_TEST(reduce_edges, of_nothing_is_the_identity) {
             EXPECT_EQ(this->min_of(nothing, options), limits::max());
             EXPECT_EQ(this->max_of(nothing, options), limits::min());
         } else {
-            EXPECT_EQ(test::to_double(this->min_of(nothing, options)), HUGE_VAL);
-            EXPECT_EQ(test::to_double(this->max_of(nothing, options)), -HUGE_VAL);
+            EXPECT_EQ(to_double(this->min_of(nothing, options)), HUGE_VAL);
+            EXPECT_EQ(to_double(this->max_of(nothing, options)), -HUGE_VAL);
         }
     }
-    for (const reduce_algorithm algorithm : algorithms_of(reduce_operation::mean)) {
+    for (const reduce_algorithm algorithm : with_automatic(reduce_algorithms(reduce_operation::mean))) {
         SCOPED_TRACE(to_string(algorithm));
         const reduce_options options{.algorithm = algorithm};
         EXPECT_TRUE(std::isnan(this->mean_of(nothing, options)));
@@ -51,26 +39,26 @@ TYPED_TEST(reduce_edges, of_nothing_is_the_identity) {
 }
 
 template <class T>
-class reduce_floating : public test::reductions<T> {};
-TYPED_TEST_SUITE(reduce_floating, test::floating_types, test::type_names);
+class reduce_floating : public reductions<T> {};
+TYPED_TEST_SUITE(reduce_floating, floating_types, type_names);
 
 TYPED_TEST(reduce_floating, takes_negative_zeros_and_denormals) {
     const auto zero = static_cast<TypeParam>(-0.0f);
     guarded<TypeParam> x(10007);
     const vector_view<const TypeParam> view = x.vector();
-    const double denormal = test::smallest<TypeParam>();
-    for (const reduce_algorithm algorithm : every_algorithm()) {
+    const double denormal = smallest<TypeParam>();
+    for (const reduce_algorithm algorithm : with_automatic(reduce_algorithms())) {
         SCOPED_TRACE(to_string(algorithm));
         const reduce_options options{.algorithm = algorithm};
         x.upload(std::vector<TypeParam>(10007, zero));
         EXPECT_EQ(this->sum_of(view, options), 0);
-        EXPECT_TRUE(std::signbit(test::to_double(this->min_of(view, options))));
-        EXPECT_TRUE(std::signbit(test::to_double(this->max_of(view, options))));
+        EXPECT_TRUE(std::signbit(to_double(this->min_of(view, options))));
+        EXPECT_TRUE(std::signbit(to_double(this->max_of(view, options))));
         // Multiples of one denormal add up without rounding.
         x.upload(std::vector<TypeParam>(10007, static_cast<TypeParam>(denormal)));
-        EXPECT_EQ(test::to_double(this->sum_of(view, options)), 10007 * denormal);
-        EXPECT_EQ(test::to_double(this->min_of(view, options)), denormal);
-        EXPECT_EQ(test::to_double(this->max_of(view, options)), denormal);
+        EXPECT_EQ(to_double(this->sum_of(view, options)), 10007 * denormal);
+        EXPECT_EQ(to_double(this->min_of(view, options)), denormal);
+        EXPECT_EQ(to_double(this->max_of(view, options)), denormal);
     }
 }
 
@@ -79,7 +67,7 @@ TYPED_TEST(reduce_floating, takes_zeros_of_both_signs_as_equal) {
     xs[0] = xs[500] = TypeParam(0.0f);
     guarded<TypeParam> x(1000);
     x.upload(xs);
-    for (const reduce_algorithm algorithm : algorithms_of(reduce_operation::argmax)) {
+    for (const reduce_algorithm algorithm : with_automatic(reduce_algorithms(reduce_operation::argmax))) {
         EXPECT_EQ(this->argmin_of(x.vector(), {.algorithm = algorithm}), 0);
         EXPECT_EQ(this->argmax_of(x.vector(), {.algorithm = algorithm}), 0);
         EXPECT_EQ(this->count_nonzero_of(x.vector(), {.algorithm = algorithm}), 0);
@@ -87,12 +75,11 @@ TYPED_TEST(reduce_floating, takes_zeros_of_both_signs_as_equal) {
 }
 
 TYPED_TEST(reduce_floating, norm2_neither_overflows_nor_underflows) {
-    for (const auto& xs : test::extreme_vectors<TypeParam>()) {
+    for (const auto& xs : extreme_vectors<TypeParam>()) {
         guarded<TypeParam> x(std::ssize(xs));
         x.upload(xs);
-        for (const reduce_algorithm algorithm : algorithms_of(reduce_operation::norm2))
-            ASSERT_EQ(test::to_double(this->norm2_of(x.vector(), {.algorithm = algorithm})),
-                      test::norm_of_extreme(xs))
+        for (const reduce_algorithm algorithm : with_automatic(reduce_algorithms(reduce_operation::norm2)))
+            ASSERT_EQ(to_double(this->norm2_of(x.vector(), {.algorithm = algorithm})), norm_of_extreme(xs))
                 << xs.size() << " elements, " << to_string(algorithm);
     }
 }
@@ -109,16 +96,16 @@ TEST_F(reduce_norm2_levels, are_merged) {
                 xs[77 + distance] = largest;
                 guarded<double> x(std::ssize(xs));
                 x.upload(xs);
-                for (const auto algorithm : algorithms_of(reduce_operation::norm2)) {
+                for (const auto algorithm : with_automatic(reduce_algorithms(reduce_operation::norm2))) {
                     guarded<double> result(1);
                     norm2<double>(x.vector(), result.data(), *stream, {.algorithm = algorithm});
                     const double expected = std::hypot(1.0, ratio) * largest;
                     // hypot's error is below an ulp; so is that of two squares, a sum, a root.
-                    EXPECT_TRUE(test::is_within(result.download()[0], expected, 4 * 0x1p-53 * expected))
+                    EXPECT_TRUE(is_within(result.download()[0], expected, 4 * 0x1p-53 * expected))
                         << largest << ' ' << ratio << ' ' << distance;
                 }
             }
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

@@ -1,23 +1,13 @@
 #include "tests/reduce/reduce_test.hpp"
-#include <heddle/host.hpp>
 
 #include <omp.h>
 
-#include <cmath>
-#include <cstdint>
-#include <limits>
-#include <vector>
-
-namespace heddle {
+namespace heddle::test {
 namespace {
-
-using test::elements;
-using test::is_value;
-using test::same_bits;
 
 template <class T>
 class host_reduce : public testing::Test {};
-TYPED_TEST_SUITE(host_reduce, test::reduced_types, test::type_names);
+TYPED_TEST_SUITE(host_reduce, reduced_types, type_names);
 
 TYPED_TEST(host_reduce, does_not_depend_on_the_number_of_threads) {
     const auto xs = elements<TypeParam>(1000003);
@@ -34,12 +24,12 @@ TYPED_TEST(host_reduce, does_not_depend_on_the_number_of_threads) {
 
 template <class T>
 class host_reduce_floating : public testing::Test {};
-TYPED_TEST_SUITE(host_reduce_floating, test::floating_types, test::type_names);
+TYPED_TEST_SUITE(host_reduce_floating, floating_types, type_names);
 
 TYPED_TEST(host_reduce_floating, norm2_neither_overflows_nor_underflows) {
-    for (const auto& xs : test::extreme_vectors<TypeParam>()) {
+    for (const auto& xs : extreme_vectors<TypeParam>()) {
         const vector_view<const TypeParam> x{xs.data(), std::ssize(xs)};
-        ASSERT_EQ(test::to_double(host::norm2(x)), test::norm_of_extreme(xs)) << xs.size() << " elements";
+        ASSERT_EQ(to_double(host::norm2(x)), norm_of_extreme(xs)) << xs.size() << " elements";
     }
 }
 
@@ -50,7 +40,7 @@ TEST(host_reduce_of_half, widens_every_bit_pattern) {
         const float value = static_cast<float>(element);
         ASSERT_TRUE(is_value(host::sum(x), value)) << bits;
         ASSERT_TRUE(is_value(host::min(x), element)) << bits;
-        ASSERT_EQ(std::signbit(test::to_double(host::max(x))), std::signbit(value)) << bits;
+        ASSERT_EQ(std::signbit(to_double(host::max(x))), std::signbit(value)) << bits;
     }
 }
 
@@ -58,7 +48,7 @@ TEST(host_reduce_of_nothing, is_the_identity) {
     EXPECT_EQ(host::sum<float>({}), 0);
     EXPECT_EQ(host::min<float>({}), HUGE_VALF);
     EXPECT_EQ(host::max<float>({}), -HUGE_VALF);
-    EXPECT_EQ(test::to_double(host::min<half>({})), HUGE_VAL);
+    EXPECT_EQ(to_double(host::min<half>({})), HUGE_VAL);
     EXPECT_EQ(host::min<std::int32_t>({}), std::numeric_limits<std::int32_t>::max());
     EXPECT_EQ(host::max<std::int64_t>({}), std::numeric_limits<std::int64_t>::min());
     EXPECT_TRUE(std::isnan(host::mean<float>({})));
@@ -72,4 +62,4 @@ TEST(host_reduce_of_nothing, is_the_identity) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

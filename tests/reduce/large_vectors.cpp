@@ -1,28 +1,13 @@
 #include "tests/reduce/reduce_test.hpp"
-#include <heddle/buffer.hpp>
-#include <heddle/copy.hpp>
 
 #include <heddle_baselines.hpp>
-
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <vector>
 
 #if HEDDLE_HAS_CUBLAS
 #include <cublas_v2.h>
 #endif
 
-namespace heddle {
+namespace heddle::test {
 namespace {
-
-using test::elements;
-using test::every_algorithm;
-using test::guarded;
-using test::is_value;
-using test::random_elements;
-using test::reduce_reference;
-using test::reduce_test;
 
 /// Large x goes through rings in shared memory: 8.65 MB a round on 132 multiprocessors. Exact, so that an element that
 /// is taken twice or not at all shows.
@@ -86,9 +71,7 @@ class large_reduce : public reduce_test {};
 TEST_F(large_reduce, keeps_its_bound_at_2_to_30_elements) {
     constexpr std::int64_t size = std::int64_t{1} << 30;
     constexpr std::int64_t period = 1000003;
-    std::size_t free = 0, total = 0;
-    check(cudaMemGetInfo(&free, &total));
-    if (free < 5 * (std::size_t{1} << 30)) GTEST_SKIP() << "needs 5 GiB of device memory";
+    if (!has_free_memory(5 * (std::size_t{1} << 30))) GTEST_SKIP() << "needs 5 GiB of device memory";
 
     const auto xs = random_elements<float>(period, 0, 1);
     device_buffer<float> x(size, *stream);
@@ -112,20 +95,20 @@ TEST_F(large_reduce, keeps_its_bound_at_2_to_30_elements) {
     const long double all_squares = squares(period) * (size / period) + squares(size % period);
 
     const vector_view<const float> view = x;
-    for (const reduce_algorithm algorithm : every_algorithm()) {
+    for (const reduce_algorithm algorithm : with_automatic(reduce_algorithms())) {
         SCOPED_TRACE(to_string(algorithm));
         EXPECT_TRUE(expected.is_sum(sum_of(view, {.algorithm = algorithm}), depth(view, algorithm)));
     }
     const std::int64_t d = depth(view, reduce_algorithm::automatic);
     const auto relative = [&](std::int64_t roundings) {
-        const double du = static_cast<double>(roundings) * test::unit_roundoff<float>();
+        const double du = static_cast<double>(roundings) * unit_roundoff<float>();
         return du / (1 - du) + 0x1p-40;
     };
     const auto expect_near = [&](auto enqueue, long double exact, double bound) {
         guarded<float> result(1);
         enqueue(result.data());
         const auto e = static_cast<double>(exact);
-        EXPECT_TRUE(test::is_within(double{result.download()[0]}, e, bound * e));
+        EXPECT_TRUE(is_within(double{result.download()[0]}, e, bound * e));
     };
     expect_near([&](float* result) { mean<float>(view, result, *stream); }, expected.sum / size,
                 relative(d + 1));
@@ -138,9 +121,7 @@ TEST_F(large_reduce, keeps_its_bound_at_2_to_30_elements) {
 
 TEST_F(large_reduce, takes_more_than_2_to_31_elements) {
     constexpr std::int64_t size = (std::int64_t{1} << 31) + 9;
-    std::size_t free = 0, total = 0;
-    check(cudaMemGetInfo(&free, &total));
-    if (free < 5 * (std::size_t{1} << 30)) GTEST_SKIP() << "needs 5 GiB of device memory";
+    if (!has_free_memory(5 * (std::size_t{1} << 30))) GTEST_SKIP() << "needs 5 GiB of device memory";
 
     device_buffer<half> x(size, *stream);
     fill_bytes(x, std::byte{0x3c}, *stream);
@@ -148,10 +129,10 @@ TEST_F(large_reduce, takes_more_than_2_to_31_elements) {
     check(cudaMemcpyAsync(x.data() + (size - 2), &low, sizeof(half), cudaMemcpyDefault, stream->get()));
     check(cudaMemcpyAsync(x.data() + (size - 1), &high, sizeof(half), cudaMemcpyDefault, stream->get()));
     reduce_reference<half> expected({low, high});
-    expected.sum += static_cast<long double>(size - 2) * test::to_double(most);
-    expected.magnitude += static_cast<long double>(size - 2) * test::to_double(most);
+    expected.sum += static_cast<long double>(size - 2) * to_double(most);
+    expected.magnitude += static_cast<long double>(size - 2) * to_double(most);
     const vector_view<const half> view = x;
-    for (const reduce_algorithm algorithm : every_algorithm()) {
+    for (const reduce_algorithm algorithm : with_automatic(reduce_algorithms())) {
         SCOPED_TRACE(to_string(algorithm));
         const reduce_options options{.algorithm = algorithm};
         EXPECT_TRUE(expected.is_sum(sum_of(view, options), depth(view, algorithm)));
@@ -184,11 +165,11 @@ TEST_F(large_reduce, agrees_with_cublas) {
         float theirs = 0;
         ASSERT_EQ(cublasSasum(handle, static_cast<int>(size), x.data(), 1, &theirs), CUBLAS_STATUS_SUCCESS);
         // cuBLAS documents no order: its bound is that of the worst, one addition after another.
-        const double u = test::unit_roundoff<float>();
+        const double u = unit_roundoff<float>();
         const double relative =
             static_cast<double>(size + depth(x.vector(), reduce_algorithm::automatic)) * u;
         const float ours = sum_of(vector_view<const float>(x.vector()));
-        EXPECT_TRUE(test::is_within(ours, theirs, relative / (1 - relative) * theirs));
+        EXPECT_TRUE(is_within(ours, theirs, relative / (1 - relative) * theirs));
     }
     (void)cublasDestroy(handle);
 }
@@ -199,4 +180,4 @@ TEST(large_reduce_beside_cublas, agrees) {
 #endif
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

@@ -1,41 +1,11 @@
 #pragma once
 
-#include "tests/support/gpu.hpp"
-#include "tests/support/guarded.hpp"
-#include "tests/support/guarded_workspace.hpp"
-#include "tests/support/numeric.hpp"
-#include "tests/support/random.hpp"
-#include <heddle/device.hpp>
-#include <heddle/reduce.hpp>
-#include <heddle/stream.hpp>
-
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <cstdint>
-#include <cstring>
-#include <limits>
-#include <optional>
-#include <type_traits>
-#include <vector>
+#include "tests/support/headers.hpp"
 
 namespace heddle::test {
 
 using reduced_types = testing::Types<double, float, half, bfloat16, std::int32_t, std::int64_t>;
 using floating_types = testing::Types<double, float, half, bfloat16>;
-
-inline std::vector<reduce_algorithm> every_algorithm() {
-    std::vector<reduce_algorithm> all(reduce_algorithms().begin(), reduce_algorithms().end());
-    all.push_back(reduce_algorithm::automatic);
-    return all;
-}
-
-inline std::vector<reduce_algorithm> algorithms_of(reduce_operation operation) {
-    const auto all = reduce_algorithms(operation);
-    std::vector<reduce_algorithm> algorithms(all.begin(), all.end());
-    algorithms.push_back(reduce_algorithm::automatic);
-    return algorithms;
-}
 
 template <class T>
 inline constexpr bool is_integer = std::is_integral_v<T>;
@@ -54,11 +24,6 @@ auto comparable(T value) {
         return value;
     else
         return to_double(value);
-}
-
-template <class T>
-T infinity() {
-    return static_cast<T>(std::numeric_limits<float>::infinity());
 }
 
 template <class T>
@@ -118,13 +83,8 @@ bool same_bits(T a, T b) {
     return std::memcmp(&a, &b, sizeof(T)) == 0;
 }
 
-class reduce_test : public gpu_test {
+class reduce_test : public stream_fixture {
   protected:
-    void SetUp() override {
-        gpu_test::SetUp();
-        if (is_set_up()) stream.emplace();
-    }
-
     template <class T>
     static reduce_problem problem_of(const vector_view<T>& x) {
         return {layout_of(x)};
@@ -161,8 +121,6 @@ class reduce_test : public gpu_test {
     T max_of(vector_view<const T> x, const reduce_options& options = {}) {
         return result_of<T>([&](auto* result) { max<T>(x, result, *stream, options); });
     }
-
-    std::optional<heddle::stream> stream;
 };
 
 template <class T>

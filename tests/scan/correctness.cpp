@@ -1,37 +1,17 @@
 #include "tests/scan/scan_test.hpp"
-#include <heddle/buffer.hpp>
-#include <heddle/copy.hpp>
-#include <heddle/graph.hpp>
-#include <heddle/reduce.hpp>
-#include <heddle/workspace.hpp>
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <utility>
-
-namespace heddle {
+namespace heddle::test {
 namespace {
-
-using test::are_sums;
-using test::elements;
-using test::every_algorithm;
-using test::guarded;
-using test::guarded_workspace;
-using test::random_elements;
-using test::same_bits;
-using test::scan_kind;
-using test::scan_test;
 
 template <class T>
 class scan : public scan_test {};
-TYPED_TEST_SUITE(scan, test::scan_types, test::type_names);
+TYPED_TEST_SUITE(scan, scan_types, type_names);
 
 TYPED_TEST(scan, gives_the_same_bits_every_time) {
     const std::int64_t size = 3000017;
     guarded<TypeParam> x(size);
     x.upload(elements<TypeParam>(size));
-    for (const scan_algorithm algorithm : every_algorithm()) {
+    for (const scan_algorithm algorithm : with_automatic(scan_algorithms())) {
         SCOPED_TRACE(to_string(algorithm));
         workspace scratch(this->template workspace_bytes<TypeParam>(size, algorithm), *this->stream);
         const scan_options options{.algorithm = algorithm, .workspace = scratch};
@@ -47,7 +27,7 @@ TYPED_TEST(scan, gives_the_same_bits_in_a_graph) {
     guarded<TypeParam> x(size), y(size), z(size);
     x.upload(elements<TypeParam>(size));
     const vector_view<const TypeParam> view = x.vector();
-    for (const scan_algorithm algorithm : every_algorithm()) {
+    for (const scan_algorithm algorithm : with_automatic(scan_algorithms())) {
         SCOPED_TRACE(to_string(algorithm));
         const auto expected = this->scan_of(scan_kind::inclusive, view, {.algorithm = algorithm});
         guarded_workspace scratch(this->template workspace_bytes<TypeParam>(size, algorithm));
@@ -76,12 +56,12 @@ TYPED_TEST(scan, shares_one_workspace_with_other_operations) {
     x.upload(xs);
     const device_traits& device = traits_of(current_device());
     std::int64_t bytes = reduce_workspace_bytes({.x = {some_sizes.back(), 1, sizeof(TypeParam)}}, device);
-    for (const scan_algorithm algorithm : every_algorithm())
+    for (const scan_algorithm algorithm : with_automatic(scan_algorithms()))
         bytes = std::max(bytes, this->template workspace_bytes<TypeParam>(some_sizes.back(), algorithm));
     guarded_workspace scratch(bytes);
     for (int round = 0; round < 2; ++round)
         for (const std::int64_t size : some_sizes)
-            for (const scan_algorithm algorithm : every_algorithm()) {
+            for (const scan_algorithm algorithm : with_automatic(scan_algorithms())) {
                 SCOPED_TRACE(testing::Message() << size << ' ' << to_string(algorithm));
                 const vector_view<const TypeParam> view{x.data(), size};
                 sum<TypeParam>(x.vector(), sum_of_x.data(), *this->stream, {.workspace = scratch});
@@ -122,13 +102,13 @@ TYPED_TEST(scan, runs_on_several_streams_at_once) {
 template <class T>
 class scan_floating : public scan_test {};
 using floating_types = testing::Types<double, float>;
-TYPED_TEST_SUITE(scan_floating, floating_types, test::type_names);
+TYPED_TEST_SUITE(scan_floating, floating_types, type_names);
 
 TYPED_TEST(scan_floating, keeps_denormals_and_gives_positive_zeros) {
     const std::int64_t size = 10007;
     const TypeParam denormal = std::numeric_limits<TypeParam>::denorm_min();
     guarded<TypeParam> x(size);
-    for (const scan_algorithm algorithm : every_algorithm()) {
+    for (const scan_algorithm algorithm : with_automatic(scan_algorithms())) {
         SCOPED_TRACE(to_string(algorithm));
         const vector_view<const TypeParam> view = x.vector();
         // Multiples of one denormal are added without rounding.
@@ -169,9 +149,7 @@ TEST_F(large_scan, keeps_its_bound_on_positive_data) {
 
 TEST_F(large_scan, takes_more_than_2_to_31_elements) {
     constexpr std::int64_t size = (std::int64_t{1} << 31) + 9;
-    std::size_t free = 0, total = 0;
-    check(cudaMemGetInfo(&free, &total));
-    if (free < 10 * (std::size_t{1} << 30)) GTEST_SKIP() << "needs 10 GiB of device memory";
+    if (!has_free_memory(10 * (std::size_t{1} << 30))) GTEST_SKIP() << "needs 10 GiB of device memory";
 
     device_buffer<std::int32_t> x(size, *stream);
     for (const scan_algorithm algorithm : {scan_algorithm::reduce_then_scan, scan_algorithm::look_back}) {
@@ -188,4 +166,4 @@ TEST_F(large_scan, takes_more_than_2_to_31_elements) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

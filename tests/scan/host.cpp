@@ -3,15 +3,12 @@
 
 #include <omp.h>
 
-namespace heddle {
+namespace heddle::test {
 namespace {
-
-using test::elements;
-using test::same_bits;
 
 template <class T>
 class host_scan : public testing::Test {};
-TYPED_TEST_SUITE(host_scan, test::scan_types, test::type_names);
+TYPED_TEST_SUITE(host_scan, scan_types, type_names);
 
 TYPED_TEST(host_scan, does_not_depend_on_the_number_of_threads) {
     const auto xs = elements<TypeParam>(1000003);
@@ -30,4 +27,4 @@ TYPED_TEST(host_scan, does_not_depend_on_the_number_of_threads) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

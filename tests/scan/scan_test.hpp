@@ -1,34 +1,12 @@
 #pragma once
 
-#include "tests/support/gpu.hpp"
-#include "tests/support/guarded.hpp"
-#include "tests/support/guarded_workspace.hpp"
-#include "tests/support/numeric.hpp"
-#include "tests/support/random.hpp"
-#include <heddle/device.hpp>
-#include <heddle/scan.hpp>
-#include <heddle/stream.hpp>
-
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <cstdint>
-#include <cstring>
-#include <optional>
-#include <type_traits>
-#include <vector>
+#include "tests/support/headers.hpp"
 
 namespace heddle::test {
 
 using scan_types = testing::Types<double, float, std::int32_t, std::int64_t>;
 
 enum class scan_kind { inclusive, exclusive };
-
-inline std::vector<scan_algorithm> every_algorithm() {
-    std::vector<scan_algorithm> all(scan_algorithms().begin(), scan_algorithms().end());
-    all.push_back(scan_algorithm::automatic);
-    return all;
-}
 
 /// Integers have their whole range, so that sums wrap.
 template <class T>
@@ -66,13 +44,8 @@ bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
     return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0;
 }
 
-class scan_test : public gpu_test {
+class scan_test : public stream_fixture {
   protected:
-    void SetUp() override {
-        gpu_test::SetUp();
-        if (!IsSkipped()) stream.emplace();
-    }
-
     template <class T>
     static std::int64_t workspace_bytes(std::int64_t size, scan_algorithm algorithm) {
         return scan_workspace_bytes({{size, 1, sizeof(T)}, {size, 1, sizeof(T)}}, traits_of(current_device()),
@@ -101,8 +74,6 @@ class scan_test : public gpu_test {
         EXPECT_TRUE(y.canaries_alive());
         return y.download();
     }
-
-    std::optional<heddle::stream> stream;
 };
 
 }  // namespace heddle::test

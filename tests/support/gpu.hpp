@@ -1,5 +1,6 @@
 #pragma once
 
+#include <heddle/copy.hpp>
 #include <heddle/device.hpp>
 #include <heddle/error.hpp>
 #include <heddle/stream.hpp>
@@ -8,7 +9,9 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace heddle::test {
 
@@ -25,6 +28,13 @@ inline std::string why_no_gpu() {
 inline bool has_warpgroups() {
     const device_traits& device = traits_of(current_device());
     return device.compute_capability_major == 9 && device.compute_capability_minor == 0;
+}
+
+/// Whether the current device has so many bytes free.
+inline bool has_free_memory(std::size_t bytes) {
+    std::size_t free = 0, total = 0;
+    check(cudaMemGetInfo(&free, &total));
+    return free >= bytes;
 }
 
 /// Whether tests must not pass by being skipped on this machine.
@@ -46,6 +56,24 @@ class gpu_test : public testing::Test {
 
     /// For the SetUp() of a derived fixture: whether that of the base class succeeded.
     static bool is_set_up() { return !IsSkipped() && !HasFatalFailure(); }
+};
+
+/// The same, with a stream.
+class stream_fixture : public gpu_test {
+  protected:
+    void SetUp() override {
+        gpu_test::SetUp();
+        if (is_set_up()) stream.emplace();
+    }
+
+    template <class T>
+    std::vector<T> read(const T* first, std::int64_t count) {
+        std::vector<T> elements(static_cast<std::size_t>(count));
+        copy_and_wait(vector_view<const T>{first, count}, elements, *stream);
+        return elements;
+    }
+
+    std::optional<heddle::stream> stream;
 };
 
 }  // namespace heddle::test

@@ -3,10 +3,12 @@
 #include "tests/support/gpu.hpp"
 #include <heddle/error.hpp>
 
+#include <cuda/stream_ref>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <fstream>
+#include <source_location>
 #include <sstream>
 #include <string>
 
@@ -70,6 +72,17 @@ template <class Body>
 std::string invalid_argument_of(Body body) {
     return error_of<invalid_argument>(body);
 }
+
+/// Expects an error with this text.
+template <class Error = invalid_argument, class Body>
+void expect_error(const std::string& text, Body body,
+                  const std::source_location& at = std::source_location::current()) {
+    const testing::ScopedTrace trace(at.file_name(), static_cast<int>(at.line()), "expected here");
+    EXPECT_EQ(error_of<Error>(body), text);
+}
+
+/// For calls that must not reach a device.
+inline const cuda::stream_ref no_stream{cudaStream_t{}};
 
 /// The text of an `unsupported` up to the given values.
 inline std::string lack_in(const std::string& text) {

@@ -1,11 +1,8 @@
 #include "tests/support/recording_runtime.hpp"
 
-#include <cuda.h>
-#include <cuda_runtime_api.h>
+#include "tests/support/headers.hpp"
 
-#include <cstdlib>
-#include <cstring>
-#include <string_view>
+#include <cuda.h>
 
 namespace {
 

@@ -56,4 +56,10 @@ struct recording_runtime {
     static constexpr std::uintptr_t first_handle = 0x1000;
 };
 
+/// Addresses that nothing reads. Their distance is the size of the largest operand.
+template <class T>
+T* far_address(std::uintptr_t operand) {
+    return std::bit_cast<T*>((operand + 1) << 40);
+}
+
 }  // namespace heddle::test

@@ -2,12 +2,15 @@
 
 #include "tests/support/guarded.hpp"
 #include "tests/support/numeric.hpp"
+#include <heddle/graph.hpp>
+#include <heddle/stream.hpp>
 #include <heddle/types.hpp>
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <string>
 #include <vector>
@@ -52,6 +55,20 @@ testing::AssertionResult are_within(const std::vector<T>& actual, const std::vec
             !result && !is_rounded_to_infinity(actual[i], expected[i], bounds[i]))
             return result << " (element " << i << ')';
     return testing::AssertionSuccess();
+}
+
+/// A graph of run(1) that is launched three times gives the bits of run(0): run(i) writes the i-th of each two results.
+template <class Run, class... Results>
+void expect_same_bits_in_a_graph(const stream& s, Run run, Results (&... results)[2]) {
+    run(0);
+    const graph captured = graph::capture(s, [&] { run(1); });
+    for (int i = 0; i < 3; ++i) captured.launch(s);
+    s.synchronize();
+    const auto check = [](auto& both) {
+        const auto first = both[0].download(), second = both[1].download();
+        EXPECT_EQ(std::memcmp(first.data(), second.data(), first.size() * sizeof(first[0])), 0);
+    };
+    (check(results), ...);
 }
 
 template <class T>

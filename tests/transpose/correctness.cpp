@@ -1,38 +1,13 @@
-#include "tests/support/gpu.hpp"
-#include "tests/support/guarded.hpp"
-#include "tests/support/random.hpp"
-#include <heddle/buffer.hpp>
-#include <heddle/copy.hpp>
-#include <heddle/graph.hpp>
-#include <heddle/stream.hpp>
-#include <heddle/transpose.hpp>
-
-#include <gtest/gtest.h>
-
-#include <array>
-#include <cstdint>
-#include <cstring>
-#include <optional>
-#include <random>
-#include <utility>
-#include <vector>
+#include "tests/support/headers.hpp"
 
 // Cases that tests/fuzz does not draw.
-namespace heddle {
+namespace heddle::test {
 namespace {
-
-using test::guarded;
-
-std::vector<transpose_algorithm> every_algorithm() {
-    std::vector<transpose_algorithm> all(transpose_algorithms().begin(), transpose_algorithms().end());
-    all.push_back(transpose_algorithm::automatic);
-    return all;
-}
 
 /// Any bits at all: NaNs with payloads, infinities and denormals among them.
 template <class T>
 std::vector<T> random_bits(std::int64_t size) {
-    static std::mt19937_64 generator(test::seed());
+    static std::mt19937_64 generator(seed());
     std::vector<T> elements(static_cast<std::size_t>(size));
     for (T& element : elements) {
         const std::uint64_t bits = generator();
@@ -61,20 +36,12 @@ testing::AssertionResult are_same_bits(const std::vector<T>& actual, const std::
     return testing::AssertionSuccess();
 }
 
-class transposition : public test::gpu_test {
-  protected:
-    void SetUp() override {
-        gpu_test::SetUp();
-        if (!IsSkipped()) stream.emplace();
-    }
-
-    std::optional<heddle::stream> stream;
-};
+class transposition : public stream_fixture {};
 using large_transposition = transposition;
 
 TEST_F(transposition, works_between_column_ranges_of_one_matrix) {
     const std::int64_t side = 70, stride = 3 * side;
-    for (const transpose_algorithm algorithm : every_algorithm()) {
+    for (const transpose_algorithm algorithm : with_automatic(transpose_algorithms())) {
         SCOPED_TRACE(to_string(algorithm));
         guarded<float> m(side, stride, stride);
         auto elements = random_bits<float>(side * stride);
@@ -94,7 +61,7 @@ TEST_F(transposition, works_between_column_ranges_of_one_matrix) {
 
 TEST_F(transposition, replays_from_a_graph) {
     const std::int64_t rows = 129, cols = 260;
-    for (const transpose_algorithm algorithm : every_algorithm()) {
+    for (const transpose_algorithm algorithm : with_automatic(transpose_algorithms())) {
         SCOPED_TRACE(to_string(algorithm));
         guarded<float> source(rows, cols, cols), destination(cols, rows, rows + 1);
         const auto graph = graph::capture(*stream, [&] {
@@ -132,9 +99,7 @@ TEST_F(transposition, takes_any_trivially_copyable_type) {
 
 TEST_F(large_transposition, takes_more_than_2_to_31_elements) {
     constexpr std::int64_t rows = 65539, cols = 32779;
-    std::size_t free = 0, total = 0;
-    heddle::check(cudaMemGetInfo(&free, &total));
-    if (free < std::size_t{5} << 30) GTEST_SKIP() << "needs 5 GiB of device memory";
+    if (!has_free_memory(std::size_t{5} << 30)) GTEST_SKIP() << "needs 5 GiB of device memory";
 
     device_buffer<std::uint8_t> from(rows * cols, *stream), to(rows * cols, *stream);
     const std::array<std::pair<std::int64_t, std::int64_t>, 5> places = {
@@ -145,7 +110,7 @@ TEST_F(large_transposition, takes_more_than_2_to_31_elements) {
         const std::array<std::uint8_t, 1> element = {value++};
         copy_and_wait(element, vector_view<std::uint8_t>{from.data() + row * cols + col, 1}, *stream);
     }
-    for (const transpose_algorithm algorithm : every_algorithm()) {
+    for (const transpose_algorithm algorithm : with_automatic(transpose_algorithms())) {
         SCOPED_TRACE(to_string(algorithm));
         fill_bytes(to, std::byte{0}, *stream);
         transpose<std::uint8_t>(matrix_view<const std::uint8_t>{from.data(), rows, cols},
@@ -166,7 +131,7 @@ TEST_F(large_transposition, takes_more_tiles_than_a_grid_is_high) {
         {65535 * 128 + 70, 3},   // shared_memory: rows
         {65535 * 8 + 9, 33}};    // naive: rows
     for (const auto& [rows, cols] : shapes)
-        for (const transpose_algorithm algorithm : every_algorithm()) {
+        for (const transpose_algorithm algorithm : with_automatic(transpose_algorithms())) {
             SCOPED_TRACE(testing::Message() << rows << " x " << cols << ' ' << to_string(algorithm));
             const auto elements = random_bits<std::uint8_t>(rows * cols);
             guarded<std::uint8_t> source(rows, cols, cols), destination(cols, rows, rows);
@@ -179,4 +144,4 @@ TEST_F(large_transposition, takes_more_tiles_than_a_grid_is_high) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test

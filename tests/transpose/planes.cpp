@@ -1,23 +1,10 @@
-#include "tests/support/gpu.hpp"
-#include "tests/support/guarded.hpp"
-#include "tests/support/provoked.hpp"
-#include <heddle/host.hpp>
-#include <heddle/planes.hpp>
-#include <heddle/stream.hpp>
-#include <heddle/types.hpp>
-
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <vector>
+#include "tests/support/headers.hpp"
 
 // From planes of channels to interleaved channels, and back: cases that tests/fuzz does not draw.
-namespace heddle {
+namespace heddle::test {
 namespace {
 
-class large_planes : public test::gpu_test {};
+class large_planes : public gpu_test {};
 
 TEST_F(large_planes, are_more_matrices_than_a_grid_is_deep) {
     constexpr std::int64_t count = 66000, channels = 33, pixels = 34;
@@ -31,7 +18,7 @@ TEST_F(large_planes, are_more_matrices_than_a_grid_is_deep) {
                 in_pixels[static_cast<std::size_t>((n * pixels + i) * channels + c)] = value;
             }
     const auto size = static_cast<std::int64_t>(in_planes.size());
-    test::guarded<half> planes(size), of_pixels(size), back(size);
+    guarded<half> planes(size), of_pixels(size), back(size);
     planes.upload(in_planes);
     const tensor_view<half> tensor{of_pixels.data(), count, 1, pixels, channels};
     to_nhwc<half>(planes_view<half>{planes.data(), count, channels, 1, pixels}, tensor, s);
@@ -47,8 +34,6 @@ TEST_F(large_planes, are_more_matrices_than_a_grid_is_deep) {
 }
 
 TEST(planes_arguments, are_checked) {
-    using test::invalid_argument_of;
-    const cuda::stream_ref no_stream{cudaStream_t{}};
     std::vector<float> memory(1000);
     float* const p = memory.data();
     const planes_view<float> planes{p, 2, 3, 4, 5};
@@ -69,16 +54,14 @@ TEST(planes_arguments, are_checked) {
               "to_nhwc: source.data is null, expected a pointer to its elements");
     EXPECT_EQ(message(planes, {p + 100, 2, 4, 5, 3}),
               "to_nhwc: destination is a view that overlaps source, expected memory apart from it");
-    EXPECT_EQ(invalid_argument_of([&] {
-                  to_nchw<float>(pixels, {p, 2, 3, 5, 4}, no_stream);
-              }),
-              "to_nchw: destination.height is 5, expected 4 (source.height)");
-    EXPECT_EQ(invalid_argument_of([&] {
-                  host::to_nchw<float>(pixels, {p, 1, 3, 4, 5});
-              }),
-              "host::to_nchw: destination.count is 1, expected 2 (source.count)");
+    expect_error("to_nchw: destination.height is 5, expected 4 (source.height)", [&] {
+        to_nchw<float>(pixels, {p, 2, 3, 5, 4}, no_stream);
+    });
+    expect_error("host::to_nchw: destination.count is 1, expected 2 (source.count)", [&] {
+        host::to_nchw<float>(pixels, {p, 1, 3, 4, 5});
+    });
     EXPECT_NO_THROW(to_nhwc<float>({nullptr, 0, 3, 4, 5}, {nullptr, 0, 4, 5, 3}, no_stream));
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test
