@@ -73,7 +73,7 @@ template <class Activation>
 __device__ void finish_four(const product<float, float, Activation>& p, std::int64_t row, std::int64_t col,
                             const float (&sums)[4]) {
     if (row >= p.c.rows || col >= p.c.cols) return;
-    const int count = static_cast<int>(min(std::int64_t{4}, p.c.cols - col));
+    const int count = static_cast<int>(::min(std::int64_t{4}, p.c.cols - col));
     float x[4];
 #pragma unroll
     for (int e = 0; e < 4; ++e) x[e] = p.alpha * sums[e];

@@ -31,7 +31,7 @@ class tile_loader {
     /// Starts the copy of the next tile.
     __device__ void copy_async(float* tile) {
         float* const target = tile + first_row() * row_stride + first_col();
-        const int valid = static_cast<int>(max(std::int64_t{0}, min(std::int64_t{width}, cols_left_)));
+        const int valid = static_cast<int>(::max(std::int64_t{0}, ::min(std::int64_t{width}, cols_left_)));
 #pragma unroll
         for (int pass = 0; pass < rows / rows_per_pass; ++pass)
             ptx::cp_async<width * sizeof(float)>(
@@ -76,7 +76,7 @@ struct staged_operand {
             source_ = in.data + x * in.row_stride + (k + thread_k()) * in.col_stride;
             pass_step_ = k_major ? threads_x * in.row_stride : threads_k * in.col_stride;
             step_ = k_major ? Tile::k - passes * pass_step_ : 0;
-            x_left_ = static_cast<int>(min(std::int64_t{extent}, in.rows - x));
+            x_left_ = static_cast<int>(::min(std::int64_t{extent}, in.rows - x));
         }
 
         /// Starts the copies of one turn. Of the step, k_left rows lie inside of the matrix.
@@ -93,7 +93,7 @@ struct staged_operand {
                     const int k = k_major ? along : pass * threads_k;
                     const bool is_inside = first_k + thread_k() + k < k_left;
                     const int valid =
-                        all_inside ? width : (is_inside ? max(0, min(width, x_left_ - first_x - x)) : 0);
+                        all_inside ? width : (is_inside ? ::max(0, ::min(width, x_left_ - first_x - x)) : 0);
                     ptx::cp_async<width * sizeof(float)>(target + k * row_stride + x,
                                                          source_ + pass * pass_step_ + along,
                                                          valid * static_cast<int>(sizeof(float)));
