@@ -88,7 +88,9 @@ struct fetched {
             const auto* first = reinterpret_cast<const unsigned*>(address / 4 * 4);
             shift = static_cast<unsigned>(address % 4 * 8);
 #pragma unroll
-            for (int i = 0; i < words_read; ++i) words[i] = first[i];
+            for (int i = 0; i < tile::words; ++i) words[i] = first[i];
+            if constexpr (tile::shifts)
+                if (shift != 0) words[tile::words] = first[tile::words];
         }
     }
     __device__ void fill(T value) {

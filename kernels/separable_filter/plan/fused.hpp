@@ -146,7 +146,7 @@ struct strip_shape {
           lead(round_up(halo, values)),
           packets(1 + 2 * lead / values),
           shifts(size < 4),
-          slack(shifts ? 4 / size : 0),
+          slack(shifts ? 4 / size - 1 : 0),
           head(shifts ? values : 0),
           singles((lead + head + values - 1 + slack + halo + lanes - 1) / lanes),
           rows(size > 1      ? 7 - singles
