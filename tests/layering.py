@@ -61,7 +61,8 @@ LAYERS = [
     # It plans by its own tables.
     Layer(r"benchmarks/tuning/.+", [PUBLIC, r"benchmarks/tuning/.+", r"src/[^/]+/rungs\.hpp",
                                     r"kernels/[^/]+/((plan|cost)/.+|kernels|facts)\.hpp"]),
-    Layer(r"benchmarks/((cliffs|ladders)/.+|program/fuzz\.cpp)",
+    Layer(r"benchmarks/ladders/.+", [PUBLIC, PUBLIC_DEVICE, PURE_DEVICE, r"benchmarks/.+", r"tests/bounds/.+\.hpp"]),
+    Layer(r"benchmarks/(cliffs/.+|program/fuzz\.cpp)",
            [PUBLIC, PUBLIC_DEVICE, PURE_DEVICE, r"benchmarks/.+", r"tests/(bounds|fuzz)/.+\.hpp"]),
     Layer(r"benchmarks/.+", [PUBLIC, PUBLIC_DEVICE, PURE_DEVICE, r"benchmarks/.+"]),
     Layer(r"examples/.+", [PUBLIC, PUBLIC_DEVICE, r"examples/.+"]),

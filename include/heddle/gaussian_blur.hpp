@@ -70,8 +70,8 @@ struct gaussian_blur_options {
     /// For border::constant, in every channel. It must be a value of the element type.
     float border_value = 0;
     /// The part of the source whose blur is wanted. The destination has its size, and gets the values that a blur of
-    /// the whole source has there. They agree to the bit where the rung is the same, except for `decimated`.
-    /// `automatic` may choose another rung for a small part. Empty: the whole source.
+    /// the whole source has there. They agree to the bit where the kernel is the same, except for `decimated`.
+    /// `automatic` may choose another rung for a small part, and `fused` another kernel. Empty: the whole source.
     std::optional<image_region> region{};
     /// Forbids `automatic` the rung `decimated`. `automatic` may choose it under these conditions: both sigmas are 12 to
     /// 8192; no radius below 4 sigma is given; the picture is not small against the window; the batch has at most

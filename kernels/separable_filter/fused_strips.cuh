@@ -11,7 +11,8 @@
 // fetched into registers, staged and filtered some at a time, with one branch for all. Halos, and what stands for values beyond
 // a border, come singly, mostly one value a lane, so a warp at an edge does what all others do.
 //
-// It needs one radius, up to max_register_radius(). A kernel takes two radii: for the smaller one it leaves the outer taps out.
+// It needs one radius, up to max_register_radius(). A kernel is compiled for an even radius, and takes the one below it too, that
+// for 2 also 0: it then leaves outer taps out.
 // Where rows are not aligned, packets are put together from words, and results leave by way of shared memory. CMake writes the
 // files that compile it. What limits it: DRAM, and then FMAs.
 

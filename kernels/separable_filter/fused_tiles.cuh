@@ -210,10 +210,9 @@ __global__ void __launch_bounds__(32 * tile_shape::warps, tile_shape::blocks_per
                 inputs[i] = *reinterpret_cast<const packet*>(from + y * p.source_stride);
         }
     }
-    if constexpr (tile::lending_lanes > 0)
-        if (source_begin < 0)
-            load_singly<tile::lending_lanes, channels>(inputs, p, source, 0, source_begin, row_of_lane,
-                                                       staged, columns, lane);
+    if (source_begin < 0)
+        load_singly<tile::lending_lanes, channels>(inputs, p, source, 0, source_begin, row_of_lane, staged,
+                                                   columns, lane);
     if (source_begin + tile::window > source_end)
         load_singly<tile::right_lanes, channels>(inputs, p, source,
                                                  (source_end - source_begin) / tile::values, source_begin,

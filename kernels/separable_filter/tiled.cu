@@ -3,8 +3,8 @@
 //   source --loads--> (rows + 2r) x (columns + 2r) --along x--> (rows + 2r) x columns --along y--> rows x columns
 //
 // A block takes a tile of the destination and all that its windows reach of the source. A small image then costs one launch and
-// one wait for memory, where two passes cost two of each. Tiles are as wide as a narrow image, so that no lane is without a
-// value. Where an image has fewer rows than a window, each of its rows is filtered along x once, and the pass along y looks up
+// one wait for memory, where two passes cost two of each. Tiles are as narrow as a narrow image, but for a power of two. Where
+// an image has fewer rows than a tile's windows, a block filters each of its rows along x once, and the pass along y looks up
 // which row stands for those outside. Neighbouring tiles load and filter the rows between them again. So large images are for
 // the kernels that march.
 //
@@ -51,6 +51,10 @@ __global__ void __launch_bounds__(block_threads)
     int* const rows_of = columns_of + window_columns;
     const int thread = static_cast<int>(threadIdx.y * blockDim.x + threadIdx.x);
     const float constant = to_float(a.border_value);
+    float constant_along_x = 0;  // a row outside of the image, filtered as rows inside are
+    if (tiles.is_folded && a.border == border::constant)
+        for (int i = 0; i <= 2 * radius_x; ++i)
+            constant_along_x = fmaf(a.taps_x.table[i], constant, constant_along_x);
     ptx::wait_for_grids_before();
 
     for (std::int64_t tile = blockIdx.x; tile < tiles.count; tile += gridDim.x) {
@@ -103,7 +107,7 @@ __global__ void __launch_bounds__(block_threads)
 #pragma unroll 4
                 for (int i = 0; i <= 2 * radius_y; ++i) {
                     const int row = rows_of[y + i];
-                    const float value = row < 0 ? constant * a.taps_x.sum : values[row * tiles.columns];
+                    const float value = row < 0 ? constant_along_x : values[row * tiles.columns];
                     sum = fmaf(a.taps_y.table[i], value, sum);
                 }
             } else {

@@ -18,7 +18,8 @@ namespace heddle::bounds {
 inline sum_steps loss_steps_of(loss_algorithm algorithm, std::int64_t cols) {
     using namespace row_words;
     const auto n = static_cast<double>(cols);
-#define ROW(name, pays, additions, rescalings, ...) {loss_algorithm::name, pays, {additions, rescalings}},
+#define ROW(name, pays, additions, rescalings, ...) \
+    {loss_algorithm::name, may_be_taken(#pays), {additions, rescalings}},
     return steps_of<loss_algorithm>(algorithm, {HEDDLE_LOSS_RUNGS(ROW)});
 #undef ROW
 }

@@ -18,7 +18,7 @@ namespace heddle::bounds {
 inline double norm_depth(norm_algorithm algorithm, std::int64_t cols) {
     using namespace row_words;
     const auto n = static_cast<double>(cols);
-#define ROW(name, pays, additions, ...) {norm_algorithm::name, pays, {additions}},
+#define ROW(name, pays, additions, ...) {norm_algorithm::name, may_be_taken(#pays), {additions}},
     return steps_of<norm_algorithm>(algorithm, {HEDDLE_NORM_RUNGS(ROW)}).additions;
 #undef ROW
 }
@@ -86,7 +86,7 @@ struct expected_norm {
 inline double norm_gradient_depth(norm_gradient_algorithm algorithm, std::int64_t cols) {
     using namespace row_words;
     const auto n = static_cast<double>(cols);
-#define ROW(name, pays, additions, ...) {norm_gradient_algorithm::name, pays, {additions}},
+#define ROW(name, pays, additions, ...) {norm_gradient_algorithm::name, may_be_taken(#pays), {additions}},
     return steps_of<norm_gradient_algorithm>(algorithm, {HEDDLE_NORM_GRADIENT_RUNGS(ROW)}).additions;
 #undef ROW
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <string_view>
 
 namespace heddle::bounds {
 
@@ -20,11 +21,15 @@ struct rung_steps {
     sum_steps steps;
 };
 
-/// The words of the rungs' rows, beside n.
+/// A function of the rungs' rows.
 namespace row_words {
-inline constexpr bool never = false, always = true;
 using std::min;
-}  // namespace row_words
+}
+
+/// Whether `automatic` may take a rung, by the word of its row.
+constexpr bool may_be_taken(std::string_view pays) {
+    return pays != "never";
+}
 
 /// The steps of a rung. For `automatic`, the most of those that it may take.
 template <class Algorithm>

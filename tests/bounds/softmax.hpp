@@ -19,7 +19,8 @@ inline constexpr sum_steps softmax_steps_on_host{2, 0};  // in double
 inline sum_steps softmax_steps_of(softmax_algorithm algorithm, std::int64_t cols) {
     using namespace row_words;
     const auto n = static_cast<double>(cols);
-#define ROW(name, pays, additions, rescalings, ...) {softmax_algorithm::name, pays, {additions, rescalings}},
+#define ROW(name, pays, additions, rescalings, ...) \
+    {softmax_algorithm::name, may_be_taken(#pays), {additions, rescalings}},
     return steps_of<softmax_algorithm>(algorithm, {HEDDLE_SOFTMAX_RUNGS(ROW)});
 #undef ROW
 }
@@ -93,7 +94,7 @@ struct expected_softmax {
 inline double softmax_gradient_depth(softmax_gradient_algorithm algorithm, std::int64_t cols) {
     using namespace row_words;
     const auto n = static_cast<double>(cols);
-#define ROW(name, pays, additions, ...) {softmax_gradient_algorithm::name, pays, {additions}},
+#define ROW(name, pays, additions, ...) {softmax_gradient_algorithm::name, may_be_taken(#pays), {additions}},
     return steps_of<softmax_gradient_algorithm>(algorithm, {HEDDLE_SOFTMAX_GRADIENT_RUNGS(ROW)}).additions;
 #undef ROW
 }

@@ -64,6 +64,24 @@ void check_regions(const problem& p, layout how, const implementation<T>& by) {
         }
 }
 
+/// A NaN comes to all pixels whose windows have it, and to no others.
+template <class T>
+void check_nan(const problem& p, layout how, const implementation<T>& by) {
+    SCOPED_TRACE(text(p, how));
+    const std::int64_t at_x = p.width / 2, at_y = p.height / 2;
+    std::vector<T> elements = random_pixels<T>(p.elements());
+    elements[p.at(at_x, at_y)] = static_cast<T>(std::numeric_limits<float>::quiet_NaN());
+    guarded_images<T> source(p, how, by.where), destination(p, how, by.where);
+    source.upload(elements);
+    if (!by.blur(p, source.batch(), destination.batch(), options_of(p))) return;
+    const std::vector<T> values = destination.download();
+    for (std::int64_t y = 0; y < p.height; ++y)
+        for (std::int64_t x = 0; x < p.width; ++x) {
+            const bool is_in_window = std::abs(x - at_x) <= p.radius.x && std::abs(y - at_y) <= p.radius.y;
+            ASSERT_EQ(std::isnan(to_double(values[p.at(x, y)])), is_in_window) << x << ", " << y;
+        }
+}
+
 /// Checks a region of so many images. Where they have one source, the first must be right, and the others the same bit
 /// for bit. Where each has a source, all must be right.
 template <class T>

@@ -7,6 +7,14 @@ TEST(host_gaussian_blur_of_uint8, rounds_as_float64_nearly_everywhere) {
     check_rounding_of_uint8(on_host<std::uint8_t>());
 }
 
+TEST(host_gaussian_blur, keeps_a_nan_in_its_windows) {
+    for (const window_radius radius : {window_radius{0}, {1}, {2}, {7}, {15}, {3, 6}})
+        for (const layout how : {layout::odd, layout::aligned}) {
+            ASSERT_NO_FATAL_FAILURE(check_nan(problem{41, 43, 1, radius}, how, on_host<float>()));
+            ASSERT_NO_FATAL_FAILURE(check_nan(problem{41, 43, 1, radius}, how, on_host<half>()));
+        }
+}
+
 TEST(host_gaussian_blur_taps, are_the_gaussian_symmetric_and_of_sum_1) {
     for (const double sigma : {0.1, 0.5, 1.0, 2.3, 10.0}) {
         const std::int64_t radius = gaussian_radius(sigma), size = 4 * radius + 1;

@@ -78,7 +78,8 @@ void with_radius(int radius, Function function) {
     (std::make_integer_sequence<int, (last - first) / step + 1>{});
 }
 
-/// Kernels are compiled for radii that are multiples of `step`, and each takes those from the one below on too.
+/// Kernels are compiled for radii that are multiples of `step`. Each takes all radii above the multiple below it; the first one
+/// also takes 0.
 constexpr int compiled_radius(std::int64_t radius, int step) {
     return std::max(round_up(static_cast<int>(radius), step), step);
 }
