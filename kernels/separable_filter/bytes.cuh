@@ -4,16 +4,16 @@
 
 #include <cstdint>
 
-/// What the rungs on the tensor cores share: weights as lanes multiply by them, and sums of 32 bits as bytes.
+/// Shared by the rungs on the tensor cores: weights in the layout of mma's operands, and sums of 32 bits cut into bytes.
 namespace heddle::kernels::separable_filter {
 
-/// A matrix of 16 x 32 weights, in a kernel's parameters, as lanes multiply by it.
+/// A matrix of 16 x 32 weights in a kernel's parameters. Each lane finds its part of mma's operand at its own index.
 struct mma_operand {
     static constexpr int lanes = 32;
     uint4 high[lanes];
     uint4 low[lanes];
 
-    /// From memory: constants that lanes read at different places come one by one.
+    /// Reads by an address of memory: constants that lanes read at different places come one by one.
     __device__ static uint4 of_lane(const uint4 (&bytes)[lanes], int lane) {
         const uint4* from = bytes;
         asm volatile("" : "+l"(from));
@@ -23,9 +23,8 @@ struct mma_operand {
     /// number(m, k) is the weight of element k in result m.
     template <class Number>
     void set(Number number) {
-        constexpr int
-            quad = 4,
-            half = 16;  // elements along k that a register has, and that two registers of all lanes have
+        constexpr int quad = 4,
+                      half = 16;  // elements along k in a register, and in the same register of four lanes
         for (int lane = 0; lane < lanes; ++lane) {
             unsigned high_bytes[4] = {}, low_bytes[4] = {};
             for (int i = 0; i < 4; ++i)
@@ -40,13 +39,13 @@ struct mma_operand {
     }
 };
 
-/// sums += weights (16 x 32) times two registers of 16 x 8 bytes each.
+/// sums += weights (16 x 32) * bytes (32 x 8). Each of the two registers holds 16 of the 32 rows.
 __device__ inline void add_product(unsigned (&sums)[4], const uint4& weights, unsigned first,
                                    unsigned second) {
     ptx::mma_u8(sums, make_uint2(weights.x, weights.y), first, make_uint2(weights.z, weights.w), second);
 }
 
-/// The bytes of four sums but for the lowest: a has the uppermost of each.
+/// The three upper bytes of each of four sums: `a` has the uppermost ones.
 struct upper_bytes {
     unsigned a;
     unsigned b;
@@ -58,10 +57,10 @@ __device__ inline upper_bytes upper_bytes_of(unsigned s0, unsigned s1, unsigned 
     return {__byte_perm(upper, lower, 0x7632), __byte_perm(upper, lower, 0x5410),
             __byte_perm(__byte_perm(s0, s1, 0x0051), __byte_perm(s2, s3, 0x0051), 0x5410)};
 }
-/// Half of the lowest byte's range: added to a sum, it rounds the others.
+/// Half of the lowest byte's range. Added to a sum, it rounds the upper three bytes.
 inline constexpr unsigned half_of_lowest_byte = 1u << 7;
 
-/// The uppermost byte of each, the first one's lowest.
+/// The uppermost bytes of four sums in one word, whose lowest byte is that of s0.
 __device__ inline unsigned uppermost_bytes(unsigned s0, unsigned s1, unsigned s2, unsigned s3) {
     return __byte_perm(__byte_perm(s0, s1, 0x0073), __byte_perm(s2, s3, 0x0073), 0x5410);
 }

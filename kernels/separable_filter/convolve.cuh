@@ -11,12 +11,12 @@ namespace heddle::kernels::separable_filter {
 
 /// sums[i] = sum over k = 0..count-1 of taps[k] * values[i + k * step], for 4 or 8 neighbouring outputs.
 ///
-/// load(j) gives values 4j..4j+3. They pass through a window of registers, so that each is loaded once and
-/// feeds all the outputs. It is asked for fewer than round_up(count, 4) * step + outputs values; those past
-/// the last tap's are not used. `taps` is aligned to 16 bytes.
+/// load(j) gives values 4j..4j+3. They pass through a window of registers, so that each is loaded once and feeds all
+/// outputs. The loads reach fewer than round_up(count, 4) * step + outputs values. Those past the last tap's are not used.
+/// `taps` is aligned to 16 bytes.
 template <int outputs, int step, class Load>
 __device__ void convolve(float (&sums)[outputs], const float* taps, int count, Load load) {
-    constexpr int group = 4;  // taps that are taken at a time
+    constexpr int group = 4;  // taps of one step
     float window[outputs + group * step];
     const auto set = [&](int vector, float4 v) {
         window[4 * vector] = v.x;
@@ -50,35 +50,35 @@ __device__ void convolve(float (&sums)[outputs], const float* taps, int count, L
     if (whole < count) add_group(whole, count - whole);
 }
 
-/// A strip of an image whose rows are filtered along x from shared memory, for any radius. A warp filters a
-/// row: a lane 4 neighbouring values, so that a 16-byte load feeds all of them.
+/// The strips whose rows are filtered along x from shared memory, for any radius. A warp filters a row. A lane filters 4
+/// neighbouring values, so that a load of 16 bytes feeds all of them.
 struct strip {
     static constexpr int values = columns_along_x;
     static constexpr int lanes = 32;
     static constexpr int threads = 256;
     static constexpr int warps = threads / lanes;
 
-    /// Floats of all taps.
+    /// Floats that all taps take, in whole groups of 4.
     __host__ __device__ static constexpr int taps_size(int radius) { return round_up(2 * radius + 1, 4); }
-    /// Values that a row's outputs need of the source.
+    /// Values of the source that a row's outputs need.
     __host__ __device__ static constexpr int window(int radius, int channels) {
         return values + 2 * radius * channels;
     }
-    /// Floats of such a row in shared memory, with those that convolve() loads but does not use.
+    /// Floats that such a row takes in shared memory, with those that convolve() loads but does not use.
     __host__ __device__ static constexpr int pitch(int radius, int channels) {
         return values + taps_size(radius) * channels;
     }
 };
 
-/// All taps, -radius..radius, into shared memory.
+/// Copies all taps, -radius..radius, to shared memory.
 __device__ inline void stage_taps(const taps& taps, float* staged) {
     for (int i = static_cast<int>(threadIdx.x); i <= 2 * taps.radius; i += strip::threads)
         staged[i] = taps.table[i];
 }
 
-/// For each value of the window that starts `radius` pixels before the destination's value `begin`: the
-/// element of a source's row that stands for it, or -1 where it is the border's constant or nobody needs it.
-/// They are the same for all rows.
+/// Looks up the window that starts `radius` pixels before the destination's value `begin`. `columns` gets the element of a
+/// source's row that stands for each value. It is -1 for the border's constant, and where nobody needs the value. All rows
+/// have the same columns.
 template <class T>
 __device__ void look_up_columns(int* columns, int begin, const arguments<T>& a) {
     const int radius = a.taps_x.radius;
@@ -93,8 +93,8 @@ __device__ void look_up_columns(int* columns, int begin, const arguments<T>& a) 
     }
 }
 
-/// The window of one row into shared memory as float, by one warp. Loads go out in
-/// batches, so that a lane waits once for several of them.
+/// One warp copies the window of a row to shared memory, as float. Loads go out in batches, so that a lane waits once for
+/// several of them.
 template <class T>
 __device__ void stage_row(float* staged, const T* row, const int* columns, int window, float border_value) {
     constexpr int batch = 8;
@@ -117,7 +117,7 @@ __device__ void stage_row(float* staged, const T* row, const int* columns, int w
     }
 }
 
-/// The lane's 4 values of a staged row, filtered along x.
+/// Filters a staged row along x: the lane's 4 values.
 __device__ inline float4 filter_row(const float* staged, const float* taps, int radius, int channels) {
     const float4* own = reinterpret_cast<const float4*>(staged) + threadIdx.x % strip::lanes;
     float sums[4];

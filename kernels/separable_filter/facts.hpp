@@ -10,14 +10,14 @@
 #include <algorithm>
 #include <cstdint>
 
-/// All that rows, plans and messages read of a problem. Pure.
+/// All that the table's rows, plans and messages know of a problem. Pure.
 namespace heddle::kernels::separable_filter {
 
 constexpr int bytes_of(pixel_type type) {
     return type == pixel_type::u8 ? 1 : type == pixel_type::f32 ? 4 : 2;
 }
 
-/// Whether a tensor map can count from row to row, and from image to image.
+/// Whether the strides from row to row and from image to image fit a tensor map.
 constexpr bool fits_map(const tensor_layout& images) {
     const auto is_short = [&](std::int64_t extent, std::int64_t stride) {
         return extent <= 1 || is_short_tensor_stride(stride, images.element_bytes);
@@ -53,7 +53,7 @@ struct filter_facts {
           source_fits_map(fits_map(problem.source)),
           destination_fits_map(fits_map(problem.destination)) {}
 
-    /// The destination's.
+    /// The extents of the destination, and its number of images.
     std::int64_t width, height, channels, images;
     pixel_type type;
     separable_filter::window window;
@@ -63,16 +63,16 @@ struct filter_facts {
     heddle::border border;
     bool has_scratch;
 
-    /// The place in the source, in pixels, of the region that is wanted.
+    /// The pixel of the source at which the wanted region begins.
     std::int64_t x, y;
     std::int64_t source_width, source_height;
-    /// Rows of the source that windows reach, at most: those of an image between two passes.
+    /// The most rows of the source that windows reach. The image between two passes has so many rows.
     std::int64_t rows_between;
 
-    /// In bytes. The source begins so many behind a multiple of packet_bytes, and its rows and images lie multiples of
-    /// source_steps apart; rows of the destination begin at multiples of destination_alignment.
+    /// In bytes. The source begins source_offset after a multiple of packet_bytes. Its rows and images lie multiples of
+    /// source_steps apart. Rows of the destination begin at multiples of destination_alignment.
     int source_offset, source_steps, destination_alignment;
-    /// Rows of the source lie multiples of 4 bytes apart, and those of the destination begin at such.
+    /// Rows of the source lie multiples of 4 bytes apart, and rows of the destination begin at multiples of 4 bytes.
     bool in_words;
     /// Rows of the source begin at multiples of packet_bytes.
     bool in_vectors;
@@ -80,11 +80,11 @@ struct filter_facts {
 
     constexpr int value_bytes() const { return bytes_of(type); }
     constexpr std::int64_t row_values() const { return width * channels; }
-    /// Along x, in values.
+    /// The radius along x, in values.
     std::int64_t reach() const { return radius.x * channels; }
     std::int64_t largest_radius() const { return std::max(radius.x, radius.y); }
     bool has_one_radius_up_to(std::int64_t most) const { return radius.x == radius.y && radius.x <= most; }
-    /// What each row of the source begins at a multiple of, in bytes, and what from the region's place on.
+    /// The alignment in bytes of each row of the source: of its start, and of the region's place in it.
     int source_alignment() const { return common_alignment(source_offset, source_steps); }
     int place_alignment() const { return common_alignment(place_offset(), source_steps); }
     std::int64_t place_offset() const { return source_offset + x * channels * value_bytes(); }

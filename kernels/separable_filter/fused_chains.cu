@@ -7,11 +7,11 @@
 //               the others ...
 //     the last  filters the rows below the block too, and has fewer of its own
 //
-// A warp that goes down a strip by itself filters 2r rows more than it has results. Here only one of a chain does. In the first
-// r rows and in the last r, the half of the sums that belongs to other warps is left out. A sum has the same terms in the same
-// order as without, so that a region still gets to the bit what the whole has. The number of a warp comes from a shuffle, which
-// says that it is the same for all lanes: without it taps would be in ordinary registers. What limits it: issue slots, which
-// FMAs fill.
+// A warp that goes down a strip by itself filters 2r rows more than it has results. In a chain only the last warp does so.
+// In its first r rows and in its last r, a warp leaves out the half of the sums that belongs to other warps. A sum still
+// has the same terms in the same order, so a region gets to the bit what the whole image has there. A warp's number comes
+// from a shuffle, which tells the compiler that all lanes have the same. Without it taps would be in ordinary registers.
+// What limits it: issue slots, which FMAs fill.
 
 #include "kernels/device/early_launch.hpp"
 #include "kernels/device/launch.hpp"
@@ -34,7 +34,7 @@ namespace {
 
 using namespace chains;
 
-/// Along x: a lane's values of a row, whose window begins with packets that are loaded already.
+/// Filters a lane's values of a row along x. The first packets of the window are loaded already.
 template <int radius>
 __device__ __forceinline__ void filter_window(
     const typename chains::chain<radius>::packet (&early)[chains::chain<radius>::early],
@@ -53,7 +53,7 @@ __device__ __forceinline__ void filter_window(
     }
 }
 
-/// A packet, or the `ragged` values of one that is not whole.
+/// Stores a packet, or the first `ragged` values of one that is not whole.
 template <int values>
 __device__ __forceinline__ void store_values(float* out, const float (&complete)[values], bool is_whole,
                                              int ragged) {
@@ -81,7 +81,7 @@ __global__ void __launch_bounds__(lanes* chain<radius>::max_warps, 1)
     const int outputs = min(p.rows_per_warp, block_outputs - warp_top);
     if (outputs <= 0) return;
     const bool is_last = warp_top + outputs == block_outputs;
-    const int inputs = is_last ? outputs + 2 * radius : outputs;  // that this warp filters along x
+    const int inputs = is_last ? outputs + 2 * radius : outputs;  // rows that this warp filters along x
     const std::int64_t top = block_top + warp_top;
     const std::int64_t first_row = p.above + top - radius;
     const int begin = static_cast<int>(blockIdx.x % p.strips) * chain::columns;
@@ -100,7 +100,7 @@ __global__ void __launch_bounds__(lanes* chain<radius>::max_warps, 1)
     float* out = p.destination + image * p.destination_image + top * p.destination_stride + begin +
                  lane * chain::values;
     const bool is_whole = (lane + 1) * chain::values <= valid;
-    const int ragged = is_whole ? 0 : valid - lane * chain::values;  // values of a packet that is not
+    const int ragged = is_whole ? 0 : valid - lane * chain::values;  // values of a packet that is not whole
     const auto store_row = [&] {
         store_values(out, complete, is_whole, ragged);
         out += p.destination_stride;
@@ -134,7 +134,7 @@ __global__ void __launch_bounds__(lanes* chain<radius>::max_warps, 1)
             load_early();
         };
 
-        // In the first rows, only the sums from that of the first output on.
+        // The first rows add only to the sums from that of the first output on.
         const int start_end = min(end, radius);
         const int lent_end = min(end, 2 * radius);
 #pragma unroll 1
@@ -155,7 +155,7 @@ __global__ void __launch_bounds__(lanes* chain<radius>::max_warps, 1)
             add_row.template operator()<0, 2 * radius>();
             store_row();
         }
-        ptx::sync_warp();  // all have read, and lent
+        ptx::sync_warp();  // all lanes have read the stage, and lent their rows
         if (lends && first < 2 * radius && end >= 2 * radius) ptx::arrive_threads(warp, 2 * lanes);
         copies.copy(first + chain::stages * chain::rows, stage);
         if (++stage == chain::stages) stage = 0;
@@ -176,7 +176,7 @@ __global__ void __launch_bounds__(lanes* chain<radius>::max_warps, 1)
         add_row.template operator()<0, 2 * radius>();
         store_row();
     }
-    // In the last rows, only the sums up to that of the last output.
+    // The last rows add only to the sums up to that of the last output.
 #pragma unroll 3
     for (int i = 0; i < radius; ++i) {
         borrow_row();
@@ -189,7 +189,7 @@ template <int radius>
 fused_chains_plan plan_of(const filter_facts& p, const device_traits& device) {
     using chain = chains::chain<radius>;
     const std::int64_t strips = divide_up(p.width, chain::columns);
-    // As many warps to a block as shared memory holds, but fewer where multiprocessors would go without.
+    // A block has as many warps as shared memory holds, but fewer if multiprocessors would go without a block.
     const std::int64_t most_warps = divide_up(p.height, 2 * radius) * strips * p.images / device.sm_count;
     int warps = chain::max_warps;
     while (warps > 1 &&
@@ -199,12 +199,12 @@ fused_chains_plan plan_of(const filter_facts& p, const device_traits& device) {
     const std::int64_t fit = static_cast<std::int64_t>(device.shared_memory_per_sm) /
                              (chain::bytes(warps) + shared_bytes_reserved);
     const std::int64_t blocks_per_sm = std::clamp<std::int64_t>(fit, 1, chain::max_warps / warps);
-    // Each warp is to have as many rows as it filters to start.
+    // A warp has at least as many rows as it filters to start.
     const march down = plan_march(p.height, strips, p.images, device.sm_count * blocks_per_sm,
                                   warps * 2 * radius, 1, costs_of(device).march);
     const std::int64_t rows_per_warp =
         warps == 1 ? down.rows_per_block : divide_up(down.rows_per_block + chain::less_in_last, warps);
-    // The warps of a chain share the rows that a warp by itself filters to start.
+    // The warps of a chain share the rows that a single warp filters to start.
     const auto rows = static_cast<double>(rows_per_warp + (warps == 1 ? 2 * radius : 0));
     constexpr int values = packet_bytes / sizeof(float);
     return {.grid = {.blocks = {strips * down.segments},
@@ -240,7 +240,7 @@ void launch(const fused_chains_plan& plan, const arguments<float>& a, cudaStream
     launch_batch(plan.grid, a.destination.count, fused_chains<radius>, p, stream);
 }
 
-/// function<radius>()
+/// Calls function<radius>().
 template <class Function>
 void with_chain(std::int64_t radius, Function function) {
     constexpr int first = max_tile_radius(pixel_type::f32, 1) + 1,

@@ -10,7 +10,7 @@
 
 #include <cstdint>
 
-/// The shape of a chain's warps, and how the rows come that a warp filters.
+/// The shape of a chain's warps, and the copies of the rows that a warp filters.
 namespace heddle::kernels::separable_filter::chains {
 
 inline constexpr int lanes = 32;
@@ -23,18 +23,18 @@ struct chain {
     static constexpr int halo = radius;
     static constexpr int lead = round_up(halo, values);  ///< values of a window before a lane's own
     static constexpr int packets = 1 + 2 * lead / values;
-    static constexpr int early = 3;  ///< packets of the next row's window, loaded before the sums of this one
+    static constexpr int early = 3;  ///< packets of the next row's window, loaded before this row's sums
 
-    static constexpr int rows = 4;  ///< of a stage: copied at a time
+    static constexpr int rows = 4;  ///< of a stage, which are copied together
     static constexpr int stages = 3;
     static constexpr int row_packets = lanes + packets - 1;
     static constexpr int stage_packets = rows * row_packets;
-    /// Copies of a stage that a lane takes: of packets, and at most of values singly, which are those of halos beyond a side
-    /// and of packets that are not whole.
+    /// A lane's copies for one stage: of packets, and at most of single values. Single values are those of a halo beyond a
+    /// side, and of packets that are not whole.
     static constexpr int packet_copies = (stage_packets + lanes - 1) / lanes;
     static constexpr int single_copies = (rows * 2 * (halo + values - 1) + lanes - 1) / lanes;
 
-    /// What the registers allow: sums, and the rest as compiled.
+    /// Registers of a thread: the sums, and what the compiler needs besides.
     static constexpr int registers = 2 * radius * values + 72;
     static constexpr int max_warps = 65536 / lanes / registers / 4 * 4 < 12 ? 8 : 12;
     static constexpr int warp_packets = stages * stage_packets;
@@ -42,28 +42,28 @@ struct chain {
     static constexpr std::int64_t bytes(int warps) {
         return max_vector_bytes * (std::int64_t{warps} * warp_packets + (warps - 1) * lent_packets);
     }
-    /// Rows that the last warp has less, as it filters 2 * radius more: those that others only add up cost a third.
+    /// The last warp has so many rows fewer, as it filters 2 * radius more. A borrowed row costs a third of a filtered one.
     static constexpr int less_in_last = 2 * radius * 2 / 3;
 };
 
-/// The source counts from where the destination's pixel (0, 0) stands.
+/// `source` points to the place of the destination's pixel (0, 0).
 template <int radius>
 struct chain_parameters : batch_rows<float> {
     int width;  ///< of the destination
-    int left;   ///< pixels of the source left of its place
+    int left;   ///< pixels of the source's row before that place
     int source_width;
     unsigned strips;
     unsigned segments;
     int rows_per_block;
-    int rows_per_warp;  ///< but the last's of a block, which has those that are left
+    int rows_per_warp;  ///< the last warp of a block has those that are left
     heddle::border border;
     float border_value;
     float taps_x[2 * radius + 1];
     float taps_y[2 * radius + 1];
 };
 
-/// Rows come by cp.async, straight to shared memory: as packets, and singly what is beyond a side or not a whole packet. Copy k
-/// of a lane takes packet lane + lanes * k of a stage, whose rows lie one behind the other.
+/// Copies rows to shared memory by cp.async: in packets, and value by value beyond a side and where a packet is not whole.
+/// Copy k of a lane takes packet lane + lanes * k of a stage, whose rows lie one behind the other.
 template <int radius>
 struct row_copies {
     using chain = chains::chain<radius>;
@@ -79,15 +79,15 @@ struct row_copies {
     const float* single_from[chain::single_copies];
     int single_to[chain::single_copies];
     int row_singles;
-    int inside_begin;  ///< of the rows that this warp filters, and of those that a last stage would have beyond, the source
-    int inside_end;  ///< has these
+    int inside_begin;  ///< the first of the warp's rows that the source has
+    int inside_end;    ///< and the end of those; it may lie up to a stage behind the inputs
 
     __device__ static int row_of_packet(int lane, int k) { return (lane + k * lanes) / chain::row_packets; }
 
     __device__ row_copies(const chain_parameters<radius>& of, packet* to, int own_lane, std::int64_t image,
                           std::int64_t first, int count, int begin, int valid)
         : p(of), staged(to), lane(own_lane), first_row(first), inputs(count) {
-        // Places in a row count from the first lane's window on: of the source's row, and of the whole packets in it.
+        // These are places in a row, counted from the start of the first lane's window.
         const int row_begin = chain::lead - p.left - begin;
         const int row_end = row_begin + p.source_width;
         const int whole_begin = round_up(max(row_begin, 0), chain::values);
@@ -103,7 +103,7 @@ struct row_copies {
             if (row < chain::rows && place >= whole_begin && place < whole_end) whole_packets |= 1U << k;
             packet_from[k] = first_window + row * p.source_stride + place;
         }
-        // All other values of rows, if there are any, in each row those at the left first.
+        // All other values of rows are copied singly: in each row first those at the left, if there are any.
         const int left_singles = max(whole_begin - (chain::lead - chain::halo), 0);
         row_singles = left_singles + max(chain::lead + valid + chain::halo - whole_end, 0);
 #pragma unroll
@@ -142,7 +142,7 @@ struct row_copies {
                     if (single_to[k] >= 0) ptx::cp_async<4>(singles_to + single_to[k], single_from[k], 4);
             }
         } else if (is_any) {
-            // A lane knows of one row which one stands for it, and how far below that is.
+            // Each lane looks up, for one row, which row of the source stands for it, and how far below that lies.
             const std::int64_t y = first_row + first + lane % chain::rows;
             const std::int64_t shown = nearby_source_index(y, p.source_height, p.border);
             const std::int64_t below = (shown - y) * p.source_stride;

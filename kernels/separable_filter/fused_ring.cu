@@ -1,17 +1,17 @@
-// fused ring, for windows whose sums do not fit the registers and for two different radii: the rows filtered along
-// x wait in a ring in shared memory.
+// fused ring: for windows whose sums do not fit the registers, and for two different radii. Rows that are filtered along x
+// wait in a ring in shared memory.
 //
 //   source --bulk copies--> 32 rows as they are --along x, 8 pixels a thread--> ring of 2r + 32 rows of float
 //                                               --along y, 8 rows a thread----> destination
 //
-// A block marches down a strip. A round filters its 32 rows along x into the ring, where they take the place of the 32 oldest.
-// It starts the copies of the next 32, and meanwhile filters the rows that are now complete along y. In both passes a thread
-// holds the sums of 8 outputs of several columns or channels, and each input that it loads feeds all that it is for. Radii
-// from 9 to 16 of one channel of 16 bits are compiled in, and their taps come from the constant bank. A kernel takes two radii:
-// for the smaller one it leaves the outer taps out. Other windows loop over groups of 8 inputs.
+// A block marches down a strip. A round filters 32 rows along x into the ring, in place of the 32 oldest. It starts the
+// copies of the next 32 rows, and meanwhile filters along y the rows that are now complete. In both passes a thread holds
+// the sums of 8 outputs of several columns or channels. Each input that it loads feeds several of them. Radii from 9 to 16
+// are compiled in for one channel of 16 bits; their taps come from the constant bank. Such a kernel takes two radii, and
+// leaves the outer taps out for the smaller one. Other windows loop over groups of 8 inputs.
 //
-// It needs a radius up to 255, and shared memory for the ring and the rows. What limits it: the instructions beside the FMAs,
-// barriers, and the multiprocessors of the last blocks.
+// It needs a radius up to 255, and shared memory for the ring and the rows. What limits it: the instructions beside the
+// FMAs, barriers, and the last blocks, which leave other multiprocessors idle.
 
 #include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/cp_async.cuh"
@@ -72,7 +72,7 @@ __global__ void __launch_bounds__(tile<radius>::max_threads, 2)
     }
     ptx::sync_threads();
 
-    // Along y: a thread's columns of the strip, and its 8 rows of a round.
+    // Along y, a thread filters 8 rows of each round in its own columns of the strip.
     const int threads_per_row = l.strip / columns_per_thread;
     const int x = thread % threads_per_row * columns_per_thread;
     const int row_in_round = thread / threads_per_row * outputs;
@@ -127,7 +127,7 @@ __global__ void __launch_bounds__(tile<radius>::max_threads, 2)
     }
 }
 
-/// Lays out blocks of a kernel whose window is compiled in, or of the one for any window.
+/// Lays out the blocks of a kernel: of one whose radius is compiled in, or of the one for any radius.
 ring_layout lay_out(const filter_facts& p, bool is_compiled, int max_strip) {
     const auto channels = static_cast<int>(p.channels), value_bytes = p.value_bytes();
     const auto radius_of = [is_compiled](std::int64_t radius) {
@@ -144,7 +144,7 @@ ring_layout lay_out(const filter_facts& p, bool is_compiled, int max_strip) {
     l.lead = round_up(2 * radius_y, outputs);
     l.ring_rows = l.lead + rows;
     l.ring_pitch = l.strip + 4;
-    // An odd multiple of 16 bytes. The last group of pixels is loaded whole.
+    // The pitch is an odd multiple of 16 bytes. The last group of pixels is loaded whole.
     const int row_bytes = (l.strip + 2 * l.halo + outputs * channels) * value_bytes;
     l.stage_pitch = (round_up(row_bytes, 2 * max_vector_bytes) + max_vector_bytes) / value_bytes;
     if (!is_compiled) {
@@ -158,12 +158,12 @@ ring_layout lay_out(const filter_facts& p, bool is_compiled, int max_strip) {
     return l;
 }
 
-/// What a block may have of shared memory where an SM is to hold two.
+/// The shared memory that a block may have if an SM is to hold two.
 std::int64_t bytes_of_half(const device_traits& device) {
     return static_cast<std::int64_t>(device.shared_memory_per_sm) / 2 - shared_bytes_reserved;
 }
 
-/// The widest strips of which an SM holds two blocks, or else the narrowest.
+/// Takes the widest strips of which an SM holds two blocks, or else the narrowest strips.
 ring_layout lay_out_any(const filter_facts& p, const device_traits& device) {
     constexpr int min_strip = 64;
     for (int strip = tile<any_radius>::strip;; strip /= 2) {
@@ -172,7 +172,7 @@ ring_layout lay_out_any(const filter_facts& p, const device_traits& device) {
     }
 }
 
-/// Smaller radii are those of strips. Bytes go to the tensor cores, and float to chains.
+/// `strips` takes smaller radii. Bytes have rungs on the tensor cores, and float has `chains`.
 constexpr int largest_of_strips = max_register_radius(pixel_type::u16, 1);
 
 bool may_be_compiled(const filter_facts& p) {

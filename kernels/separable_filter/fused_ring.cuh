@@ -16,7 +16,7 @@
 #include <cstdint>
 #include <numeric>
 
-/// What a round of the ring consists of: how rows come, and the two passes.
+/// The parts of a round of the ring: the copies of rows, and the two passes.
 namespace heddle::kernels::separable_filter::ring {
 
 #if __CUDA_ARCH__ >= 900
@@ -27,18 +27,18 @@ inline constexpr bool has_bulk_copies = false;
 
 /// Outputs, along x or along y, whose sums a thread holds.
 inline constexpr int outputs = 8;
-/// A round filters so many rows.
+/// Rows that a round filters.
 inline constexpr int rows = 32;
 
-/// In place of a radius: those along x and along y are known at run time, up to max_ring_radius.
+/// Stands for radii that are known only at run time. They are at most max_ring_radius, and may differ along x and y.
 inline constexpr int any_radius = -1;
-/// Radii of one channel of 16 bits up to this one have kernels of their own: multiples of a step.
+/// The largest radius with a compiled kernel: they are for one channel of 16 bits and multiples of radius_step.
 inline constexpr int max_compiled_radius = 16;
 inline constexpr int radius_step = 2;
 
 template <int radius>
 struct tile {
-    static constexpr int taps = 2 * (radius == any_radius ? max_ring_radius : radius) + 1;  ///< at most
+    static constexpr int taps = 2 * (radius == any_radius ? max_ring_radius : radius) + 1;  ///< of a table
     static constexpr int strip = radius == any_radius ? 128 : 256;  ///< values of a row, at most
     static constexpr int columns = radius == any_radius ? 2 : 4;    ///< that a thread filters along y
     static constexpr int max_threads = strip / columns * rows / outputs;
@@ -48,7 +48,7 @@ struct tile {
 template <class T>
 constexpr int vector_values = std::min(outputs, max_vector_bytes / static_cast<int>(sizeof(T)));
 
-/// Pixels whose values fill whole vectors.
+/// The fewest pixels whose values fill whole vectors.
 template <class T, int channels>
 constexpr int vector_pixels = vector_values<T> / std::gcd(vector_values<T>, channels);
 
@@ -62,7 +62,7 @@ struct parameters {
     std::int64_t destination_image;
     std::int64_t source_height;
     std::int64_t height;  ///< of the destination
-    std::int64_t y;       ///< of its first row in the source
+    std::int64_t y;       ///< the source's row at the destination's first
     int x;
     int source_width;
     int row_values;
@@ -80,8 +80,8 @@ struct parameters {
     float taps_y[taps];
 };
 
-/// sums[i] += tap(k) * inputs[i + k], for all k of a group of inputs for which is_tap(k). No weight of zero
-/// stands in for the others: a NaN stays in its window.
+/// sums[i] += tap(k) * inputs[i + k], for all inputs of a group and all k with is_tap(k). The other taps are left out, as a
+/// weight of 0 would let a NaN into other windows.
 template <int width, class Tap, class IsTap>
 __device__ void add_group(float (&sums)[outputs][width], const float (&inputs)[outputs][width], Tap tap,
                           IsTap is_tap) {
@@ -95,7 +95,7 @@ __device__ void add_group(float (&sums)[outputs][width], const float (&inputs)[o
 }
 
 /// sums[i] = sum over k = first..last-1 of taps[k] * inputs[i + k]. load(inputs) gives the next 8 inputs. The first and the
-/// last tap are there where `has_outer`.
+/// last tap count only if `has_outer`.
 template <int first, int last, int width, class Load>
 __device__ void convolve(float (&sums)[outputs][width], const float* taps, bool has_outer, Load load) {
 #pragma unroll
@@ -112,15 +112,15 @@ __device__ void convolve(float (&sums)[outputs][width], const float* taps, bool 
     }
 }
 
-/// A zero that the compiler takes for a thread's own. Taps that are loaded from behind it stay in ordinary
-/// registers: to move them to uniform ones takes longer than to load them.
+/// A zero of which the compiler cannot tell that all threads have the same. Taps at addresses that include it stay in
+/// ordinary registers. Moving them to uniform registers takes longer than loading them.
 __device__ inline int own_zero() {
     int zero;
     asm("mov.u32 %0, 0;" : "=r"(zero));
     return zero;
 }
 
-/// This one does the same for bounds known at run time. `taps` lie in shared memory, with room for 8 more before and after.
+/// The same for bounds known only at run time. `taps` lie in shared memory, with room for 8 more before and after.
 template <int width, class Load>
 __device__ void convolve(float (&sums)[outputs][width], const float* taps, int first, int last, Load load) {
 #pragma unroll 1
@@ -146,7 +146,7 @@ __device__ void convolve(float (&sums)[outputs][width], const float* taps, int f
     }
 }
 
-/// The 8 pixels from an address aligned to a vector on, as float.
+/// Loads 8 pixels as float. Their address is aligned to a vector.
 template <int channels, int first, int width, class T>
 __device__ void load_pixels(float (&pixels)[outputs][width], const T* from) {
     constexpr int size = vector_values<T>;
@@ -166,14 +166,14 @@ __device__ void load_pixels(float (&pixels)[outputs][width], const T* from) {
     }
 }
 
-/// How the rows of a strip come to shared memory. What lies inside of the image is copied 16 bytes at a time, and where rows are
-/// not aligned it is put together from words on its way. The ragged rest on the left and on the right comes value by value,
-/// from where `columns` tells.
+/// Copies the rows of a strip to shared memory. Values inside the image are copied 16 bytes at a time. Where rows are not
+/// aligned, these are put together from words on the way. The ragged rest on the left and on the right is copied value by
+/// value, from the elements that `columns` has.
 template <class T, int channels, int taps>
 struct row_copies {
     static constexpr int packet = max_vector_bytes / static_cast<int>(sizeof(T));
     static constexpr int packet_words = max_vector_bytes / int{sizeof(unsigned)};
-    /// Values beside a packet that words of memory may hold too.
+    /// The most values beside a packet that its words of memory also hold.
     static constexpr int slack = int{sizeof(unsigned)} / static_cast<int>(sizeof(T)) - 1;
 
     const parameters<T, taps>& p;
@@ -234,7 +234,7 @@ struct row_copies {
         }
     };
 
-    /// The packets of rows that are not aligned. Several are under way at a time.
+    /// Copies the packets of rows that are not aligned. Several are under way at a time.
     __device__ void stage_words(int first, int count) const {
         constexpr int batch = 2;
         const int row_packets = (right - left) / packet, threads = static_cast<int>(blockDim.x);
@@ -304,8 +304,8 @@ struct row_copies {
     }
 };
 
-/// A round's rows along x, from shared memory into the ring. A thread takes one row or two. Rows are loaded from `shift` pixels
-/// before the window on, where a vector begins. `taps` are used where the radius is not compiled in.
+/// Filters a round's rows along x, from shared memory into the ring. A thread takes one row or two. It loads them from
+/// `shift` pixels before the window on, where a vector begins. `taps_x` are for radii that are not compiled in.
 template <class T, int channels, int radius>
 __device__ __forceinline__ void filter_along_x(const parameters<T, tile<radius>::taps>& p, const T* staged,
                                                const float* taps_x, float* ring, int ring_row, int strip) {
@@ -351,7 +351,7 @@ __device__ __forceinline__ void filter_along_x(const parameters<T, tile<radius>:
     }
 }
 
-/// The sums along y of a thread's columns and 8 rows, from row `oldest` of the ring on.
+/// The sums along y for 8 rows of a thread's columns. They read the ring from row `oldest` on.
 template <class T, int radius>
 __device__ __forceinline__ void filter_along_y(const parameters<T, tile<radius>::taps>& p,
                                                const float* taps_y, const float* ring, int oldest, int x,

@@ -6,15 +6,15 @@
 //   row y+1  in shared memory  ->  h = sum of w[k] * in[x + k]
 //   row y    written: out[y - r] = sums[0] + w[n - 1] * h, and sums[i] = sums[i + 1] + w[n - 2 - i] * h
 //
-// sums[i] are the output rows that still miss inputs: each row of h adds one term to all of them, and writing the sum one place
-// down is free. So the pass along y loads nothing and stores nothing. After the start no warp waits for another. Rows are
-// fetched into registers, staged and filtered some at a time, with one branch for all. Halos, and what stands for values beyond
-// a border, come singly, mostly one value a lane, so a warp at an edge does what all others do.
+// sums[i] belong to the output rows that still miss inputs. Each row of h adds one term to all of them, and an FMA writes
+// its sum one place down for free. So the pass along y loads and stores nothing. After the start no warp waits for
+// another. A few rows at a time are fetched into registers, staged and filtered, with one branch for all. Halos and values
+// beyond a border are fetched singly, mostly one by each lane. So a warp at an edge does the same as all others.
 //
-// It needs one radius, up to max_register_radius(). A kernel is compiled for an even radius, and takes the one below it too, that
-// for 2 also 0: it then leaves outer taps out.
-// Where rows are not aligned, packets are put together from words, and results leave by way of shared memory. CMake writes the
-// files that compile it. What limits it: DRAM, and then FMAs.
+// It needs one radius for both axes, up to max_register_radius(). A kernel is compiled for an even radius, and also takes
+// the radius below it. The one for 2 also takes 0. For smaller radii it leaves the outer taps out. Where rows are not
+// aligned, packets are put together from words, and results pass through shared memory. CMake writes the files that
+// compile it. What limits it: DRAM, and for larger radii FMAs.
 
 #pragma once
 
@@ -31,7 +31,7 @@
 
 namespace heddle::kernels::separable_filter {
 
-/// A strip whose windows have at most this radius.
+/// The shape of a strip for windows of at most this radius.
 template <class T, int channels, int radius>
 struct tile {
     static constexpr int size = static_cast<int>(sizeof(T));
@@ -52,11 +52,11 @@ struct tile {
     static constexpr int blocks_per_sm = shape.blocks_per_sm;
 };
 
-/// The source counts from where the destination's pixel (0, 0) stands.
+/// `source` points to the place of the destination's pixel (0, 0).
 template <class T, int radius>
 struct parameters : batch_rows<T> {
     int row_values;
-    int left;  ///< pixels of the source left of its place
+    int left;  ///< pixels of the source's row before that place
     int source_width;
     unsigned strips;
     unsigned segments;
@@ -65,11 +65,11 @@ struct parameters : batch_rows<T> {
     bool aligned;  ///< packets of source and destination start at multiples of their size
     heddle::border border;
     T border_value;
-    float taps_x[2 * radius + 1];  ///< from own_radius before the middle one on
-    float taps_y[2 * radius + 1];  ///< the last ones
+    float taps_x[2 * radius + 1];  ///< own_radius of them on each side of the middle one
+    float taps_y[2 * radius + 1];  ///< the last ones, after places that are not used
 };
 
-/// What a lane has fetched of a row: its packet, which starts `shift` bits into the words, and singles.
+/// What a lane has fetched of a row: its packet, which starts `shift` bits into the words, and single values.
 template <class T, class tile>
 struct fetched {
     static constexpr int words_read = tile::words + (tile::shifts ? 1 : 0);
@@ -114,7 +114,7 @@ struct fetched {
     }
 };
 
-/// The pass along x of a thread's values: `window` is its place in a staged row.
+/// Filters a thread's values along x. `window` is where their window begins in a staged row.
 template <class tile, int channels, int radius, class T>
 __device__ void filter_row(const packet<T, tile::values>* window, const float* taps, int own_radius,
                            float (&h)[tile::values]) {
@@ -131,8 +131,8 @@ __device__ void filter_row(const packet<T, tile::values>* window, const float* t
     }
 }
 
-/// Where the values lie in a staged row that a lane fetches singly, and the columns that stand for them: any where it is the
-/// border's constant.
+/// The values that a lane fetches singly: their places in a staged row, and the columns of the source that stand for them.
+/// Where the border's constant stands for a value, its column does not matter.
 template <class T, int channels, int radius, class tile>
 struct singles {
     int places[tile::singles];
@@ -157,7 +157,7 @@ struct singles {
     }
 };
 
-/// A row of results, of which `valid` values are the destination's.
+/// Stores a row of results, of which the first `valid` values are the destination's.
 template <class T, class tile>
 __device__ __forceinline__ void store_row(T* out, const packet<T, tile::values>& result,
                                           packet<T, tile::values>* stage, bool aligned, int lane, int valid) {
@@ -172,7 +172,7 @@ __device__ __forceinline__ void store_row(T* out, const packet<T, tile::values>&
                     out[lane * tile::values + e] = reinterpret_cast<const T*>(result.words)[e];
         }
     } else {
-        // The row goes by way of its place in shared memory, so that a warp stores neighbours.
+        // The row passes through shared memory, so that a warp stores neighbours.
         ptx::sync_warp();
         stage[lane] = result;
         ptx::sync_warp();
@@ -201,7 +201,7 @@ __global__ void __launch_bounds__(32 * tile<T, channels, radius>::warps,
     const std::int64_t first_row = p.above + top - p.own_radius;
     const T* source = p.source + image * p.source_image;
 
-    // Rows that stand above and below the source are looked up once.
+    // The rows that stand for those above and below the source are looked up once.
     if (first_row < 0 || first_row + inputs > p.source_height) {
         for (int i = static_cast<int>(threadIdx.x); i < 2 * p.own_radius; i += static_cast<int>(blockDim.x)) {
             const int below = i - p.own_radius;
@@ -251,7 +251,7 @@ __global__ void __launch_bounds__(32 * tile<T, channels, radius>::warps,
     };
 
     float sums[tile::values][2 * radius + 1] = {};
-    // This is the first input's place, which completes no row.
+    // `out` begins 2 * own_radius rows early, as the first inputs complete no row.
     T* out =
         p.destination + image * p.destination_image + (top - 2 * p.own_radius) * p.destination_stride + begin;
     ptx::wait_for_grids_before();
@@ -272,7 +272,7 @@ __global__ void __launch_bounds__(32 * tile<T, channels, radius>::warps,
         fetch_rows(first + tile::rows);
         if (first < 0) continue;
 
-            // What the last rows compute beyond the inputs is of no use, and costs less than a way around it.
+            // Rows beyond the inputs give results that nobody uses. To skip them would cost more.
 #pragma unroll
         for (int i = 0; i < tile::rows; ++i) {
             float h[tile::values];

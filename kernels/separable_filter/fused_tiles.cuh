@@ -1,10 +1,10 @@
-// fused tiles: small windows do not march.
+// fused tiles: tiles for small windows, whose warps do not march.
 //
-// A warp takes a tile of 8 rows, all of whose loads are under way at once, and blocks take the tiles in the order of memory:
-// what they share is still in L1 and L2. Nothing is carried on to another tile, so the pass along y comes first, by sums that
-// end with the tile. Along x, shuffles bring what other lanes have. The outermost lanes only lend.
+// A warp takes a tile of 8 rows, and has all of its loads under way at once. Blocks take the tiles in the order of memory,
+// so that rows which tiles share are still in L1 and L2. No sum is carried from tile to tile, so the pass along y comes
+// first. Along x, shuffles fetch the values of other lanes. The outermost lanes only lend theirs.
 //
-// It needs one radius, from 1 to max_tile_radius(), and a source whose rows start at multiples of packets. What limits it: DRAM.
+// It needs one radius, from 1 to max_tile_radius(), and a source whose rows start at multiples of packets. DRAM limits it.
 
 #pragma once
 
@@ -37,30 +37,30 @@ struct window_tile {
     static constexpr int window = shape.window();
     static constexpr int columns = shape.columns();
 
-    /// Lanes without a packet whose values are needed at the source's right edge: beside those that lend, as at its left
-    /// one, that with the last pixels.
+    /// Lanes at the source's right edge whose values are needed, but that have no whole packet. They are those that lend, as at
+    /// the left edge, and the lane with the last pixels.
     static constexpr int right_lanes = lending_lanes + 1;
     static constexpr int packets_staged =
         std::max(inputs * right_lanes, tile_shape::lanes);  ///< or a row of results
 };
 
-/// The source counts from its own pixel (0, 0).
+/// `source` points to the source's own pixel (0, 0).
 template <class T, int radius>
 struct tile_parameters : batch_rows<T> {
     int row_values;
-    int left;  ///< values of the source left of its place
-    int shift;  ///< values that a window begins before its place, so that its packets are aligned in the source
+    int left;   ///< values of the source's row before the region
+    int shift;  ///< values by which windows begin early, so that packets are aligned in the source
     int source_width;
     unsigned strips;
     unsigned segments;
-    bool stores_packets;  ///< rows of the destination are whole ones, at multiples of their size
+    bool stores_packets;  ///< the destination's rows are whole packets, at multiples of their size
     heddle::border border;
     T border_value;
     float taps_x[2 * radius + 1];
     float taps_y[2 * radius + 1];
 };
 
-/// The pass along x: what lies beyond a lane's own values, other lanes have.
+/// The pass along x. Shuffles fetch the values beyond a lane's own from other lanes.
 template <class tile, int channels, int radius>
 __device__ void filter_neighbours(const float (&own)[tile::values], const float* taps,
                                   float (&sums)[tile::values], int lane) {
@@ -73,7 +73,7 @@ __device__ void filter_neighbours(const float (&own)[tile::values], const float*
     }
 }
 
-/// Both passes, and what lies in the destination is stored, in packets or singly.
+/// Does both passes, and stores the results that lie in the destination, in packets or singly.
 template <bool in_packets, int channels, class T, int radius, class packet>
 __device__ void blur_tile(const packet* inputs, const tile_parameters<T, radius>& p, T* out, int begin,
                           int rows, packet* staged, int lane) {
@@ -98,7 +98,7 @@ __device__ void blur_tile(const packet* inputs, const tile_parameters<T, radius>
         if constexpr (in_packets) {
             if (is_row && is_column) store(row, result);
         } else {
-            // The row goes by way of shared memory, so that a warp stores neighbours.
+            // The row passes through shared memory, so that a warp stores neighbours.
             ptx::sync_warp();
             staged[lane] = result;
             ptx::sync_warp();
@@ -112,19 +112,19 @@ __device__ void blur_tile(const packet* inputs, const tile_parameters<T, radius>
     }
 }
 
-/// The element of a source's row that stands for `value` of it, which may lie beyond its ends; -1: the border's constant.
-/// 0 where it is so far out that nobody needs it.
+/// The element of a source's row that stands for `value`, which may lie beyond the row's ends; -1: the border's constant.
+/// It is 0 where `value` is so far out that nobody needs it.
 template <class tile, int channels, class T, int radius>
 __device__ int column_of(int value, const tile_parameters<T, radius>& p) {
-    constexpr int shift = round_up(tile::lead, channels);  // so that nothing is divided that is negative
+    constexpr int shift = round_up(tile::lead, channels);  // keeps dividends from being negative
     if (value < -tile::halo || value >= p.source_width * channels + tile::halo) return 0;
     const int pixel =
         nearby_source_index((value + shift) / channels - shift / channels, p.source_width, p.border);
     return pixel < 0 ? -1 : pixel * channels + (value + shift) % channels;
 }
 
-/// The inputs of `count` lanes from `first` on, whose values may lie beyond the source's edges: the warp shares the work, and
-/// all loads are under way at once.
+/// Loads the inputs of `count` lanes from `first` on, whose values may lie beyond the source's edges. The whole warp shares
+/// the work, and has all loads under way at once.
 template <int count, int channels, class T, int radius, class packet>
 __device__ void load_singly(packet* inputs, const tile_parameters<T, radius>& p, const T* source, int first,
                             int source_begin, std::int64_t row_of_lane, packet* staged, int* columns,
@@ -132,7 +132,7 @@ __device__ void load_singly(packet* inputs, const tile_parameters<T, radius>& p,
     using tile = window_tile<T, channels, radius>;
     constexpr int row = count * tile::values;
     constexpr int all = tile::inputs * row;
-    ptx::sync_warp();  // what is staged has been read
+    ptx::sync_warp();  // the values staged before have been read
 #pragma unroll
     for (int at = lane; at < row; at += 32)
         columns[at] = column_of<tile, channels>(source_begin + first * tile::values + at, p);
@@ -178,11 +178,11 @@ __global__ void __launch_bounds__(32 * tile_shape::warps, tile_shape::blocks_per
     const int rows = static_cast<int>(min(std::int64_t{tile::rows}, p.height - top));
     const int begin =
         strip * tile::columns - tile::lead - p.shift;  // of the window, counted in the destination's row
-    const int source_begin = p.left + begin;           // and in the source's
+    const int source_begin = p.left + begin;           // the same, counted in the source's row
     const int source_end = p.source_width * channels;
     const std::int64_t first_row = p.above + top - radius;
     const bool has_rows = first_row >= 0 && first_row + tile::inputs <= p.source_height;
-    // Each lane looks up a row for all; -1: the border's constant, or not needed.
+    // Each lane looks up one row for the whole warp; -1: the border's constant, or a row that is not needed.
     const std::int64_t row_of_lane =
         lane < rows + 2 * radius ? nearby_source_index(first_row + lane, p.source_height, p.border) : -1;
     const T* source = p.source + image * p.source_image;

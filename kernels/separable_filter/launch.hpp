@@ -26,8 +26,8 @@
 
 namespace heddle::kernels::separable_filter {
 
-/// Images none of whose extents is 0. The destination's pixel (0, 0) is the source's (x, y): the blur of a
-/// region, inside of the source.
+/// The arguments of all kernels. No extent of the images is 0. The destination's pixel (0, 0) is the source's pixel (x, y),
+/// for the blur of a region inside the source.
 template <class T>
 struct arguments {
     image_batch_view<const T> source;
@@ -38,7 +38,7 @@ struct arguments {
     taps taps_y;
     heddle::border border;
     T border_value;
-    /// As many bytes of scratch memory as the plan says, at a multiple of 16 bytes.
+    /// Scratch memory of as many bytes as the plan says, at a multiple of 16 bytes.
     float* intermediate = nullptr;
 };
 
@@ -51,11 +51,11 @@ struct fused_chains_plan {
     kernel_grid grid;
     unsigned strips;
     separable_filter::march march;
-    int rows_per_warp;  ///< but the last's of a block, which has those that are left
+    int rows_per_warp;  ///< the last warp of a block has those that are left
     double us;          ///< predicted
 };
 
-/// How a kernel does a problem.
+/// A kernel's plan for a problem.
 struct plan {
     std::variant<naive_plan, two_pass_plan, tiled_plan, fused_ring_plan, fused_strips_plan, fused_chains_plan,
                  fused_tiles_plan, mma_xy_plan, mma_x_registers_y_plan, wgmma_xy_plan, mma_xy_by_channel_plan,
@@ -87,7 +87,7 @@ inline launch_config config_of(const kernel_grid& grid, cudaStream_t stream,
             .where = where};
 }
 
-/// What kernels know of the rows of a batch's images, in elements.
+/// Where the rows of a batch's images lie. Strides count elements.
 template <class T>
 struct batch_rows {
     const T* source;  ///< of the first image, at the pixel from which the kernel counts
@@ -97,7 +97,7 @@ struct batch_rows {
     std::int64_t destination_stride;
     std::int64_t destination_image;
     std::int64_t height;  ///< of the destination
-    std::int64_t above;   ///< rows of the source above its place
+    std::int64_t above;   ///< rows of the source above the region
     std::int64_t source_height;
 
     static batch_rows of(const arguments<T>& a, std::int64_t first_element) {
@@ -115,7 +115,7 @@ struct batch_rows {
     }
 };
 
-/// Launches all blocks of a batch, as many images at a time as a grid has room for: kernel(the parameters of those images).
+/// Launches kernel(parameters) for all images of a batch, as many at a time as a grid has room for.
 template <class Parameters>
 void launch_batch(const kernel_grid& grid, std::int64_t images, void (*kernel)(Parameters), Parameters p,
                   cudaStream_t stream, std::source_location where = std::source_location::current()) {
@@ -129,8 +129,8 @@ void launch_batch(const kernel_grid& grid, std::int64_t images, void (*kernel)(P
     }
 }
 
-// Plans, and what the choice asks of kernels, are pure. Those of kernels that other files compile stand in plan/. A launch
-// takes the plan of its arguments' problem.
+// Plans, and the functions that the choice of a kernel calls, are pure. Some stand in plan/, as other files compile their
+// kernels. A launch takes the plan that was made for its arguments' problem.
 
 /// Needs tables of both taps.
 naive_plan plan_naive(const filter_facts& facts, const device_traits& device);
@@ -141,8 +141,8 @@ two_pass_plan plan_separable(const filter_facts& facts, const device_traits& dev
 template <class T>
 void launch_separable(const two_pass_plan& plan, const arguments<T>& arguments, cudaStream_t stream);
 
-/// The first pass of shared_memory and register_window: into arguments::intermediate. These need tables of taps; the
-/// shared memory of a block has to hold a row's window, and of shared_memory a column's.
+/// The first pass of shared_memory and register_window, into arguments::intermediate. Both need tables of taps. A block's
+/// shared memory has to hold the window of a row, and for shared_memory also that of a column.
 std::int64_t shared_bytes_along_x(const filter_facts& facts);
 std::int64_t shared_bytes_along_y(const filter_facts& facts);
 kernel_grid grid_along_x(const filter_facts& facts, const intermediate_image& between,
@@ -163,7 +163,7 @@ template <class T>
 void launch_tiled(const tiled_plan& plan, const arguments<T>& arguments, cudaStream_t stream);
 
 inline constexpr int max_ring_radius = 255;
-/// What a block of the ring takes of shared memory, which has to hold it, of radii up to max_ring_radius.
+/// The shared memory that a block of the ring has to hold, for radii up to max_ring_radius.
 std::int64_t shared_bytes_of_ring(const filter_facts& facts, const device_traits& device);
 fused_ring_plan plan_fused_ring(const filter_facts& facts, const device_traits& device);
 template <class T>
@@ -172,8 +172,8 @@ void launch_fused_ring(const fused_ring_plan& plan, const arguments<T>& argument
 template <class T>
 void launch_fused_strips(const fused_strips_plan& plan, const arguments<T>& arguments, cudaStream_t stream);
 
-/// Needs one channel of float; one radius above that of tiles and up to that of registers; and rows of the source, from the
-/// region's place on, and of the destination that start at multiples of 16 bytes.
+/// Needs one channel of float, and one radius above that of tiles and up to that of registers. Rows of the destination, and
+/// of the source from the region's place on, start at multiples of 16 bytes.
 fused_chains_plan plan_fused_chains(const filter_facts& facts, const device_traits& device);
 void launch_fused_chains(const fused_chains_plan& plan, const arguments<float>& arguments,
                          cudaStream_t stream);
@@ -181,7 +181,7 @@ void launch_fused_chains(const fused_chains_plan& plan, const arguments<float>& 
 template <class T>
 void launch_fused_tiles(const fused_tiles_plan& plan, const arguments<T>& arguments, cudaStream_t stream);
 
-// The kernels on the tensor cores are there where heddle is compiled for compute capability 9.0.
+// The kernels on the tensor cores exist only if heddle is compiled for compute capability 9.0.
 void launch_mma_xy(const mma_xy_plan& plan, const arguments<std::uint8_t>& arguments, cudaStream_t stream);
 void launch_mma_x_registers_y(const mma_x_registers_y_plan& plan, const arguments<std::uint8_t>& arguments,
                               cudaStream_t stream);
@@ -190,7 +190,7 @@ void launch_wgmma_xy(const wgmma_xy_plan& plan, const arguments<std::uint8_t>& a
 void launch_mma_xy_by_channel(const mma_xy_by_channel_plan& plan, const arguments<std::uint8_t>& arguments,
                               cudaStream_t stream);
 
-/// What decimated needs and lacks, to stay within its bound of error; empty where it can run.
+/// The need of decimated, to keep its bound of error, that the problem does not meet; empty if it can run.
 std::string_view decimated_needs(const filter_facts& facts, const device_traits& device);
 decimated_plan plan_decimated(const filter_facts& facts, const device_traits& device);
 template <class T>

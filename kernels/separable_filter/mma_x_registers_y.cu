@@ -1,17 +1,18 @@
-// mma_x_registers_y: the blur of bytes by small windows, along x as products on the tensor cores, along y by sums in registers.
+// mma_x_registers_y: the blur of bytes by small windows: products on the tensor cores along x, sums in registers along y.
 //
 //   a product   h (16 columns x 8) = W_x (16 x 32 values) * (32 values x 8: two rows, of four spans of 16 columns side by side)
 //
-// Weights along x are whole numbers of two bytes, so a product is taken with their high and with their low bytes, whatever the
-// radius. h is exact, a whole number below 2^24: its bits are those of a float that counts in units of 2^-149, and the pass
-// along y is that of `fused`. A warp marches down a strip of 256 columns, two rows a step, and copies rows whole (spans.cuh).
-// All of its products have the same weights, 8 registers of a thread. Such weights cannot know the image's sides, so lanes
-// write into the rows what is shown beyond them, a step ahead.
+// Weights along x are whole numbers of two bytes. So there are two products, with their high and with their low bytes,
+// whatever the radius. h is exact, a whole number below 2^24. Its bits are those of a float that counts in units of
+// 2^-149, so the pass along y is that of `fused`. A warp marches down a strip of 256 columns, two rows a step, and copies
+// whole rows (spans.cuh). All of its products have the same weights, in 8 registers of a thread. As these do not depend on
+// the image's sides, lanes write what the image shows beyond its sides into the rows, a step ahead.
 //
 // Rows that lie at any address are copied by words, and shifted as they are read.
 //
-// It needs a radius up to 8 along y, windows of 16 columns within 32 values, and borders that neither wrap nor are a constant.
-// Errors: docs/accuracy.md. What limits it: issue slots, mostly FMAs along y, and the time until a warp's first product.
+// It needs a radius up to 8 along y, windows of 16 columns within 32 values, and borders that neither wrap nor are a
+// constant. Errors: docs/accuracy.md. What limits it: issue slots, mostly FMAs along y, and the time until a warp's first
+// product.
 
 #include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/cp_async.cuh"
@@ -41,7 +42,7 @@ __device__ void set_product(unsigned (&sums)[4], const uint4& weights, unsigned 
     add_product(sums, weights, first, second);
 }
 
-/// A lane has two neighbours of each product, in each of two rows.
+/// A lane has two neighbouring columns of each product, in each of two rows.
 constexpr int own_columns = 2 * tile::products;
 
 __device__ void take_products(float (&h)[tile::rows][own_columns], const unsigned (&high)[tile::products][4],
@@ -56,7 +57,7 @@ __device__ void take_products(float (&h)[tile::rows][own_columns], const unsigne
 }
 
 /// `aligned`: rows of the source begin at multiples of packets, and those of the destination at multiples of pairs.
-/// A smaller radius along y has weights of 0 before its own.
+/// For a smaller radius along y, weights of 0 stand before its own.
 template <int radius, bool aligned>
 __global__ void __launch_bounds__(warp_strips::max_warps* warp_threads, tile::blocks_per_sm(radius))
     mma_x_registers_y(const __grid_constant__ parameters<radius> p) {
@@ -68,7 +69,7 @@ __global__ void __launch_bounds__(warp_strips::max_warps* warp_threads, tile::bl
     const int warps = static_cast<int>(blockDim.x) / warp_threads;
     auto* const shared = reinterpret_cast<std::uint8_t*>(storage);
 
-    // Below the last row that a result needs there is only that one.
+    // Lines below the last row that a result needs repeat that row.
     const int top = static_cast<int>(blockIdx.y) * p.strip_rows;
     const int rows = ::min(static_cast<int>(p.destination.first.height) - top, p.strip_rows);
     auto** const lines = reinterpret_cast<const std::uint8_t**>(shared + warps * bytes_of_warp);
@@ -93,7 +94,7 @@ __global__ void __launch_bounds__(warp_strips::max_warps* warp_threads, tile::bl
 
     std::uint8_t* const own_stages = shared + warp * bytes_of_warp;
     auto copies = copies_of<aligned>(own_stages, lines, heads, p.x + begin - p.lead, row_values, lane);
-    // The weights are asked for first: behind the rows that all warps ask for they would come last.
+    // The weights are loaded first: behind the rows that all warps load they would come last.
     const uint4 high_weights = mma_operand::of_lane(p.along_x.high, lane);
     const uint4 low_weights = mma_operand::of_lane(p.along_x.low, lane);
     ptx::wait_for_grids_before();
@@ -113,7 +114,7 @@ __global__ void __launch_bounds__(warp_strips::max_warps* warp_threads, tile::bl
     std::uint8_t* out = p.destination.first.data + blockIdx.z * p.destination.stride +
                         top * destination_stride + begin + column;
     float scale = p.scale;
-    asm("" : "+l"(destination_stride), "+f"(scale));  // to registers, as they are wanted at each step
+    asm("" : "+l"(destination_stride), "+f"(scale));  // kept in registers, as each step reads them
 
     // The products of a step are under way while the sums of the one before are added up.
     float h[tile::rows][own_columns];
@@ -124,7 +125,7 @@ __global__ void __launch_bounds__(warp_strips::max_warps* warp_threads, tile::bl
     ptx::sync_warp();
     beyond.fill_in(own_stages + now, behind(lane % tile::rows));
     const auto multiply = [&] {
-        ptx::cp_async_wait_group<stages - 2>();  // and of the next step
+        ptx::cp_async_wait_group<stages - 2>();  // for the next step's rows, too
         ptx::sync_warp();
         const int own_behind = behind(group % tile::rows);
 #pragma unroll

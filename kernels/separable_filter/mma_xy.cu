@@ -3,16 +3,16 @@
 //   along x   H (16 columns x 8 rows)    = W_x (16 x window) * rows of the image, as they lie in memory
 //   along y   out (16 rows x 8 columns)  = W_y (16 x window) * H (window x 8 columns)
 //
-// Weights are whole numbers 256 u + v. H is exact, and its upper 24 bits are three bytes a, b and c. Along y all products of
-// its bytes and a weight's are taken but c v, in three exact sums: a u | a v + b u | b v + c u (docs/accuracy.md has the
-// error). The taps of interleaved channels lie `channels` values apart. A thread's part of H is what the next product wants of
-// it.
+// Weights are whole numbers 256 u + v. H is exact, and its upper 24 bits are three bytes a, b and c. Along y all products
+// of these bytes with u and v are taken, except c v. Three exact sums add them up: a u | a v + b u | b v + c u
+// (docs/accuracy.md has the error). The taps of interleaved channels lie `channels` values apart. A thread's part of H is
+// its operand of the next product.
 //
-// Warps march side by side down a strip, 16 rows a step, with what the window needs of H in a ring of registers. Two more warps
-// load the rows some steps ahead, and put in what stands for pixels beyond the borders (squares.cuh).
+// Warps march side by side down a strip, 16 rows a step. They keep the window's part of H in a ring of registers. Two more
+// warps load the rows some steps ahead, and fill in pixels beyond the borders (squares.cuh).
 //
-// It needs a radius up to 40. Rows that lie any number of bytes apart are copied by words, and shifted to their places. What
-// limits it is latency: 16 warps that compute are too few to hide it, as the ring and the sums fill the registers.
+// It needs a radius up to 40. Rows that lie any number of bytes apart are copied by words, and shifted to their places.
+// What limits it is latency: 16 warps that compute are too few to hide it, as the ring and the sums fill the registers.
 
 #include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/mbarrier.cuh"
@@ -33,12 +33,12 @@ namespace {
 
 using namespace squares;
 
-/// What a warp has of H: of each square, of its two halves of eight rows, of three bytes, the blocks of the window.
+/// A thread's part of H: for each square, each half of eight rows and each of three bytes, all blocks of the window.
 template <int blocks>
 using ring_of_bytes = unsigned[tile::squares][2][3][blocks];
 
-/// A step's rows along x, from where the warp's windows begin in shared memory, to the ring's newest block. Where the ring is
-/// long, a square at a time.
+/// Filters a step's rows along x into the ring's newest block. `own` is where the warp's windows begin in shared memory. If
+/// the ring is long, it takes one square at a time.
 template <int blocks>
 __device__ __forceinline__ void filter_along_x(const parameters& p, const std::uint8_t* own,
                                                const uint2* fragments, int newest,
@@ -101,7 +101,7 @@ __device__ __forceinline__ void filter_along_x(const parameters& p, const std::u
     }
 }
 
-/// A step's results, as bytes of four neighbours: of each square two words.
+/// Filters along y. Each square has two words of results, with the bytes of four neighbours each.
 template <int blocks>
 __device__ __forceinline__ void filter_along_y(const parameters& p, const uint2* fragments, int newest,
                                                const ring_of_bytes<blocks>& ring,
@@ -158,8 +158,8 @@ __device__ __forceinline__ void filter_along_y(const parameters& p, const uint2*
     }
 }
 
-/// A block marches down a strip; a warp's ring has `blocks` blocks of 16 rows. `in_words`: rows of the source lie multiples of
-/// 4 bytes apart, and those of the destination begin at such.
+/// A block marches down a strip; a warp's ring has `blocks` blocks of 16 rows. `in_words` says that rows of the source lie
+/// multiples of 4 bytes apart, and that rows of the destination begin at multiples of 4 bytes.
 template <int blocks, bool in_words>
 __global__ void __launch_bounds__(ring_of_squares(blocks).threads, ring_of_squares(blocks).blocks_per_sm)
     mma_xy(const __grid_constant__ parameters p) {
@@ -189,8 +189,8 @@ __global__ void __launch_bounds__(ring_of_squares(blocks).threads, ring_of_squar
     ptx::mbarrier* empty = full + tile::stages;
     if (thread == 0)
         for (int i = 0; i < tile::stages; ++i) {
-            ptx::init(&full[i], 2 * 32);      // of each lane that loads: its copies, and its own stores
-            ptx::init(&empty[i], consumers);  // of each lane that reads
+            ptx::init(&full[i], 2 * 32);  // each lane that loads arrives for its copies and for its stores
+            ptx::init(&empty[i], consumers);  // each lane that reads arrives
         }
     ptx::sync_threads();  // here all warps meet; from now on the two kinds have barriers of their own
     if (warp >= shape.warps) {
@@ -227,8 +227,8 @@ __global__ void __launch_bounds__(ring_of_squares(blocks).threads, ring_of_squar
             filter_along_x<blocks>(p, own + step % tile::stages * tile::side * at.pitch, fragments_x + lane,
                                    newest, ring);
 
-            // Each lane for itself, which costs a little: racecheck does not see that a sync_warp() and
-            // one lane's arrival would do as well.
+            // Each lane arrives for itself, which costs a little. One arrival after a sync_warp() would do, but racecheck does not see
+            // that.
             ptx::arrive(&empty[step % tile::stages]);
             if (step < blocks - 1) continue;
             unsigned words[tile::squares][2];

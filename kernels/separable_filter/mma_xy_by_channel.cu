@@ -3,16 +3,16 @@
 //   along x   h (16 pixels x 8 rows)   = W_x (16 x 32 pixels) * (32 pixels x 8 rows of the image)
 //   along y   out (16 rows x 8 pixels) = W_y (16 x 32 rows) * h (32 rows x 8 pixels)
 //
-// The products and the sums are those of wgmma_xy, and so are the pixels. But a window of wgmma is 64 values at least, in both
-// directions; here 16 results take 32. A lane reads eight whole pixels of a row and permutes their bytes to a register pair for
-// each channel. So windows are as deep for four channels as for one, and all have the same weights, 16 registers for both axes.
-// A thread's sums along x are what the products along y want of it, as k may come in any order if the weights come in the same.
+// Products, sums and pixels are those of wgmma_xy. But wgmma needs windows of at least 64 values in both directions; here
+// 32 inputs give 16 results. A lane reads eight whole pixels of a row and permutes their bytes, into two registers for
+// each channel. So windows are as deep for four channels as for one. All have the same weights, in 16 registers for both
+// axes. A thread's sums along x are its operand along y: k may have any order, if the weights have it too.
 //
 // Rows that lie at any address are copied by words, and shifted as they are read.
 //
-// It needs windows of 16 pixels within 32 that begin at a multiple of 8, and borders that neither wrap nor are a constant. What
-// limits it: an mma keeps a scheduler for nearly all of the clocks that it takes, so the time is that of the 14 mma of 16 x 16
-// values and of the 91 other instructions, one after the other. It does not depend on the radius.
+// It needs windows of 16 pixels within 32 that begin at a multiple of 8, and borders that neither wrap nor are a constant.
+// What limits it: an mma keeps a scheduler busy for nearly all of its clocks. So 16 x 16 values take the time of 14 mma
+// and of 91 other instructions, one after the other. The time does not depend on the radius.
 
 #include "kernels/device/ptx/cp_async.cuh"
 #include "kernels/device/ptx/grid_dependency.cuh"
@@ -34,7 +34,7 @@ namespace {
 
 using namespace pixels;
 
-/// A thread's part of h, of eight pixels by two steps' rows.
+/// A thread's part of h: eight pixels in the rows of two steps.
 struct bytes_of_h {
     unsigned a[2];
     unsigned b[2];
@@ -52,7 +52,7 @@ struct bytes_of_h {
     }
 };
 
-/// The weights as a lane multiplies by them, and what makes bytes of sums.
+/// A lane's weights, and what rounds sums before their bytes are cut.
 struct lane_weights {
     uint4 high_x;
     uint4 low_x;
@@ -62,8 +62,8 @@ struct lane_weights {
     unsigned rounding_y;
 };
 
-/// A step of a square: its new rows along x, and where `completes` along y. A value is in its uppermost byte; `values` are of
-/// rows `lane / 4` and eight below, four neighbours each.
+/// A step of a square: filters its new rows along x and, if `completes`, along y. `values` are four neighbours of a lane's
+/// row and of the row eight below. Each value is in the uppermost byte of its word.
 template <bool completes, int channels>
 __device__ __forceinline__ void filter_square(const parameters& p, const lane_weights& w,
                                               const octet<channels> (&window)[2],
@@ -138,7 +138,7 @@ __global__ void __launch_bounds__(warp_strips::max_warps* warp_threads, pixel_sh
     const int warps = static_cast<int>(blockDim.x) / warp_threads;
     auto* const shared = reinterpret_cast<std::uint8_t*>(storage);
 
-    // Rows beyond those that results need have no weight: the nearest of those stands for them.
+    // Rows that no result needs have no weight. The nearest row that is needed stands for them.
     const int top = static_cast<int>(blockIdx.y) * p.strip_rows;
     const int rows = ::min(static_cast<int>(p.destination.first.height) - top, p.strip_rows);
     auto** const lines = reinterpret_cast<const std::uint8_t**>(shared + warps * layout::bytes);
@@ -164,7 +164,7 @@ __global__ void __launch_bounds__(warp_strips::max_warps* warp_threads, pixel_sh
     std::uint8_t* const stages = shared + warp * layout::bytes;
     auto copies =
         copies_of<layout, aligned>(stages, lines, heads, (p.x + begin) * channels - p.lead, row_bytes, lane);
-    // The weights are asked for first: behind the rows that all warps ask for they would come last.
+    // The weights are loaded first: behind the rows that all warps load they would come last.
     lane_weights weights{mma_operand::of_lane(p.along_x.high, lane),
                          mma_operand::of_lane(p.along_x.low, lane),
                          mma_operand::of_lane(p.along_y.high, lane),
@@ -187,7 +187,7 @@ __global__ void __launch_bounds__(warp_strips::max_warps* warp_threads, pixel_sh
     std::uint8_t* const results = stages + layout::results;
     std::uint8_t* const own_result = results + group * layout::result_pitch + quad * 4 * channels;
     stores_of<channels, aligned> stores(p, results, top, begin, width, lane);
-    asm("" : "+r"(weights.rounding_x), "+r"(weights.rounding_y));  // to registers, as they are wanted often
+    asm("" : "+r"(weights.rounding_x), "+r"(weights.rounding_y));  // kept in registers: they are read often
 
     bytes_of_h h[squares][channels][2];  // eight pixels of a square each
     int now = 0, line = 0;
@@ -198,8 +198,8 @@ __global__ void __launch_bounds__(warp_strips::max_warps* warp_threads, pixel_sh
             beyond.template fill_in<aligned>(stages + now, lines + line);
             ptx::sync_warp();
         }
-        // A square ahead of the stores of results: the compiler cannot tell that those go elsewhere, and would keep loads
-        // behind them.
+        // Loads run a square ahead of the stores of results. The compiler cannot tell that those go elsewhere, and would keep
+        // loads behind them.
         octet<channels> next[2];
         int behind[2] = {};
         if constexpr (!aligned) {
@@ -242,15 +242,15 @@ __global__ void __launch_bounds__(warp_strips::max_warps* warp_threads, pixel_sh
     ptx::cp_async_wait_group<0>();
 }
 
-/// The pixel of a square that row m of a product along x is: a thread then gets four neighbours of a row.
+/// Row m of a product along x is this pixel of a square. A thread then gets four neighbours of a row.
 constexpr int column_of(int m) {
     return m % 8 / 2 * 4 + m / 8 * 2 + m % 2;
 }
-/// The pixel of a window that index k of it is: a lane's eight are neighbours.
+/// Index k of a window is this pixel. A lane's eight are then neighbours.
 constexpr int pixel_of(int k) {
     return k % 16 / 4 * tile::octet + k / 16 * 4 + k % 4;
 }
-/// The row of a window that index k of a product along y is: the order in which the products along x leave them.
+/// Index k of a product along y is this row of a window: the products along x leave the rows in this order.
 constexpr int row_of(int k) {
     return k / 16 * 16 + k % 4 / 2 * 8 + k % 16 / 4 * 2 + k % 2;
 }
@@ -277,7 +277,7 @@ void launch_mma_xy_by_channel(const mma_xy_by_channel_plan& plan, const argument
     p.low_scale_y = weights_y.multiplier();
     p.high_scale_y = 256 * p.low_scale_y;
     p.rounding_y = (1u << 23) + p.low_scale_y / 2;
-    // The weight of the tap that lies so far from the middle one.
+    // The weight of the tap at this distance from the middle one.
     const auto number = [](const whole_weights& weights, int radius, int distance) -> unsigned {
         const int tap = distance + radius;
         return tap < 0 || tap > 2 * radius ? 0 : 256u * weights.high(tap) + weights.low(tap);

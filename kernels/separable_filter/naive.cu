@@ -1,10 +1,10 @@
-// naive: the definition. One thread, one output value, the whole window.
+// naive: the definition. A thread computes one output value from its whole window.
 //
 //   out(x, y) = sum over dy of tap_y(dy) * (sum over dx of tap_x(dx) * in(x + dx, y + dy))
 //
-// (2r + 1)^2 loads and multiplications a value, though neighbours share nearly all of them; the caches hold
-// the window, so the load instructions limit it. Any shape, any alignment; the radius is limited by the table
-// of taps in the kernel's parameters.
+// A value takes (2r + 1)^2 loads and multiplications, though neighbours share nearly all inputs. The caches hold the
+// window, so load instructions are the limit. Any shape and alignment will do. The table of taps in the kernel's
+// parameters limits the radius.
 
 #include "kernels/device/border.cuh"
 #include "kernels/device/grid.hpp"

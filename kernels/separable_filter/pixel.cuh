@@ -13,14 +13,14 @@ __device__ float to_float(T value) {
     return static_cast<float>(value);
 }
 
-/// A float whose last mantissa bit counts 1: adding it rounds to a whole number, halves to even, and leaves
-/// that number in the low bits.
+/// The last mantissa bit of this float counts 1. Adding it to a value rounds that to a whole number, halves to even, and
+/// leaves the number in the low bits.
 inline constexpr float rounding_offset = 0x1p23f;
 
 template <class T>
 inline constexpr float largest = std::numeric_limits<T>::max();
 
-/// Integers: rounded to nearest, and what T cannot hold to the nearest it can.
+/// Integers are rounded to nearest. A value that T cannot hold becomes the nearest that it can.
 template <class T>
 __device__ T from_float(float value) {
     if constexpr (std::is_integral_v<T>)
@@ -29,9 +29,8 @@ __device__ T from_float(float value) {
         return static_cast<T>(value);
 }
 
-/// Four neighbours in as few registers as they need: what a thread loads, keeps and stores. from_floats()
-/// takes a mean of what T holds. That needs no clamp, but for uint16: 65535 is less than some hundred
-/// roundings of its sum away from what would overflow.
+/// Four neighbours in as few registers as they need, as a thread loads, keeps and stores them. from_floats() takes means of
+/// values of T. Only uint16 needs a clamp for that: the roundings of some hundred terms can carry a mean of 65535 too far.
 template <class T>
 struct quad;
 
@@ -127,8 +126,8 @@ template <class T, int values>
 struct alignas(values * sizeof(T)) packet {
     unsigned words[values * sizeof(T) / 4];
 
-    /// An integer is the subnormal float that has its bits: no conversion. The scales of the taps make up for
-    /// it, and nothing may be compiled with -ftz=true.
+    /// An integer is not converted, but read as the subnormal float with the same bits. The scales of the taps make up for
+    /// that. Nothing that uses it may be compiled with -ftz=true.
     __device__ float get(int i) const {
         const unsigned word = words[i * static_cast<int>(sizeof(T)) / 4];
         if constexpr (sizeof(T) == 4) return __uint_as_float(word);
@@ -144,7 +143,7 @@ struct alignas(values * sizeof(T)) packet {
         for (unsigned& word : words) word = filled;
     }
 
-    /// The values are means of what T holds.
+    /// `means` are means of values of T.
     __device__ static packet from_floats(const float (&means)[values]) {
         packet result;
         auto* quads = reinterpret_cast<quad<T>*>(result.words);
@@ -154,14 +153,14 @@ struct alignas(values * sizeof(T)) packet {
     }
 };
 
-/// Subnormal numbers count in units of 2^-149. The taps of the first pass make normal numbers of their sums, those
-/// of the second the image's.
+/// Subnormal numbers count in units of 2^-149. The taps of the first pass scale their sums to normal numbers. Those of the
+/// second pass scale these to the image's values.
 template <class T>
 inline constexpr float scale_of_first_pass = std::is_integral_v<T> ? 0x1p120f : 1;
 template <class T>
 inline constexpr float scale_of_second_pass = std::is_integral_v<T> ? 0x1p29f : 1;
 
-/// Results leave as what nobody reads again soon: a large image would only drive its own source out of L2.
+/// Stores results as data that nobody reads again soon. Else a large image would drive its own source out of L2.
 template <class T, int values>
 __device__ void store(T* to, const packet<T, values>& from) {
     if constexpr (sizeof(from) == 16)
@@ -170,11 +169,11 @@ __device__ void store(T* to, const packet<T, values>& from) {
         *reinterpret_cast<packet<T, values>*>(to) = from;
 }
 
-// A kernel that is compiled for `radius` also takes smaller radii from `least` on. It then leaves the outer taps out: times
-// a weight of 0, a NaN outside of the window would come into the sum.
+// A kernel that is compiled for `radius` also takes smaller radii from `least` on. It then leaves the outer taps out: with
+// weights of 0, a NaN outside of the window would reach the sum.
 
-/// The pass along x: adds the input at place `at`, counted from a thread's own values, to those of their sums that it
-/// reaches. The first input that one reaches begins it. The middle tap is taps[radius].
+/// The pass along x. Adds the input at place `at`, counted from a thread's first value, to the sums whose windows have it.
+/// A sum begins with the first input of its window. The middle tap is taps[radius].
 template <class tile, int channels, int radius, int least = radius>
 __device__ void filter_row_input(int at, float input, const float* taps, float (&sums)[tile::values],
                                  int own_radius = radius) {
@@ -192,7 +191,7 @@ __device__ void filter_row_input(int at, float input, const float* taps, float (
     }
 }
 
-/// The pass along y: adds a row to sums [first, last) of 2 * radius, and gives the one that is complete. The last tap is
+/// The pass along y. Adds a row to sums [first, last) of 2 * radius, and returns the one that is complete. The last tap is
 /// taps[2 * radius]. Sums begin as 0, and those from 2 * own_radius on stay 0.
 template <int radius, int first = 0, int last = 2 * radius, int least = radius>
 __device__ float filter_column(float h, const float* taps, float (&sums)[2 * radius + 1],

@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <type_traits>
 
-/// How the rows of a strip of mma_xy_by_channel come, step by step, how its channels are taken apart, and how results leave.
+/// The rows of a strip of mma_xy_by_channel, step by step: how they are copied, split into channels, and stored.
 namespace heddle::kernels::separable_filter::pixels {
 
 inline constexpr int warp_threads = 32;
@@ -28,7 +28,7 @@ struct parameters {
     int radius_x;
     int radius_y;
     int lead;  ///< bytes from the first packet to a warp's first column
-    int skip;  ///< of them those before its windows
+    int skip;  ///< bytes of `lead` that lie before its windows
     int strip_rows;
     unsigned high_scale_x;  ///< 256 times the weights' multiplier, for sums of their high bytes
     unsigned low_scale_x;
@@ -39,7 +39,7 @@ struct parameters {
     mma_operand along_y;
 };
 
-/// Four pixels, a register for each channel.
+/// Separates the channels of four pixels: each gets a register.
 template <int channels>
 __device__ void separate(const unsigned* pixels, unsigned (&separated)[channels]) {
     if constexpr (channels == 1) {
@@ -63,12 +63,12 @@ __device__ void separate(const unsigned* pixels, unsigned (&separated)[channels]
     }
 }
 
-/// Eight neighbours of a row.
+/// Eight neighbouring pixels of a row.
 template <int channels>
 struct octet {
     unsigned pairs[channels][2];
 
-    /// It begins `behind` bytes behind `from`, where rows are not aligned.
+    /// Reads the pixels at `from` or, where rows are not aligned, `behind` bytes after it.
     template <bool aligned>
     __device__ void read(const std::uint8_t* from, int behind) {
         alignas(max_vector_bytes) unsigned words[2 * channels + 1];
@@ -96,7 +96,7 @@ struct octet {
     }
 };
 
-/// What the image shows beyond its sides are pixels of the window. A lane fills in one of every second row, or none.
+/// Columns beyond the image's sides show other pixels of the window. A lane fills in one in every second row, or none.
 template <int channels>
 struct sides {
     using layout = pixel_layout<channels>;
@@ -152,8 +152,8 @@ struct sides {
     }
 };
 
-/// How a lane copies the rows of a step, from byte `first_at` on: the same packets of eight rows and of the eight below, or
-/// words.
+/// A lane's copies of the rows of a step, from byte `first_at` on. It copies the same packets of several rows or, where
+/// rows are not aligned, words.
 template <class Layout, bool aligned>
 __device__ auto copies_of(std::uint8_t* stages, const std::uint8_t* const* lines, const unsigned* heads,
                           int first_at, int row_bytes, int lane) {
@@ -163,7 +163,7 @@ __device__ auto copies_of(std::uint8_t* stages, const std::uint8_t* const* lines
     else
         return frame::word_copies<Layout>(stages, lines, heads, first_at, row_bytes, lane);
 }
-/// Results leave by way of shared memory, so that rows are stored whole.
+/// Results pass through shared memory, so that rows are stored whole.
 template <int channels>
 struct row_stores {
     using layout = pixel_layout<channels>;
@@ -188,10 +188,10 @@ struct row_stores {
         stride = p.destination.first.row_stride;
         out = p.destination.first.data + blockIdx.z * p.destination.stride + (top + stored_row) * stride +
               begin * channels + stored_at;
-        asm("" : "+l"(stride));  // to registers, as it is wanted often
+        asm("" : "+l"(stride));  // kept in registers, as it is read often
     }
 
-    /// The first `count` of a step's rows.
+    /// Stores the first `count` rows of a step.
     template <class Unit>
     __device__ void store_by(int count, int lane) const {
         constexpr int bytes = static_cast<int>(sizeof(Unit));
@@ -220,8 +220,8 @@ struct row_stores {
     }
 };
 
-/// The same to rows at any address: whole words of memory, and single bytes at both ends of a row. A lane stores every fourth
-/// row, as those lie alike behind words.
+/// The same for rows at any address: whole words of memory, and single bytes at both ends of a row. A lane stores every
+/// fourth row: all of these lie equally many bytes behind a word.
 template <int channels>
 struct word_stores {
     using layout = pixel_layout<channels>;
@@ -232,8 +232,8 @@ struct word_stores {
 
     int own_row;
     int own_word;
-    int words;   ///< whole ones of a row
-    int behind;  ///< bytes of a word of results that its first whole word begins behind
+    int words;   ///< whole words of a row
+    int behind;  ///< bytes of a row before its first whole word
     bool has_single;
     int single_at;
     const std::uint8_t* results;
@@ -252,10 +252,10 @@ struct word_stores {
         words = ::max(row_bytes - behind, 0) / word;
         has_single = own_word < row_bytes - words * word;
         single_at = own_word < behind ? own_word : own_word + words * word;
-        asm("" : "+l"(stride));  // to registers, as it is wanted often
+        asm("" : "+l"(stride));  // kept in registers, as it is read often
     }
 
-    /// The first `count` of a step's rows.
+    /// Stores the first `count` rows of a step.
     __device__ void store(int count, int) {
         const std::uint8_t* const own = results + own_word * word;
         const int next = behind > 0 ? word : 0;

@@ -1,14 +1,14 @@
-// register_window: as `shared_memory` along x; along y a thread slides down its column with the sums of all
-// outputs that still miss rows in registers.
+// register_window: along x as `shared_memory`. Along y a thread goes down its column, and keeps in registers the sums of
+// all outputs that still miss rows.
 //
 //   row y of the intermediate image -> h:   out[y - r] = sums[0] + w[2r] * h
 //                                           sums[i]    = sums[i + 1] + w[2r - 1 - i] * h,  i = 0..2r - 1
 //
-// Along y the neighbours of a warp's values are whole rows: loads are coalesced as they are, and each value
-// is loaded once and used 2r + 1 times at once, where `shared_memory` copied it and loaded it again for every
-// 8 outputs. A sum that moves on is written one place down by its own FMA. The number of sums is a compile-time
-// constant, so that they stay in registers and weights come from the constant bank: for radii up to 4, 8, 12 and 16.
-// What remains is the intermediate image: a write and a read of DRAM. Any shape, any alignment.
+// Along y the neighbours of a warp's values are whole rows, so that loads are coalesced. A value is loaded once and used
+// 2r + 1 times at once. `shared_memory` copies it, and loads it again for every 8 outputs. Each FMA writes its sum one
+// place down. The number of sums is compiled in, for radii up to 4, 8, 12 and 16. So they stay in registers, and weights
+// come from the constant bank. What remains is the intermediate image: a write and a read of DRAM. Any shape and alignment
+// will do.
 
 #include "kernels/device/border.cuh"
 #include "kernels/device/grid.hpp"
@@ -32,7 +32,7 @@ struct tile {
     static constexpr int radius_step = 4;
 };
 
-/// The weights are the last ones of so many.
+/// The taps, in the last places: a radius may be smaller than the compiled one.
 template <int radius>
 struct last_taps {
     float weights[2 * radius + 1];

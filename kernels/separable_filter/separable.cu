@@ -2,11 +2,10 @@
 //
 //   source --(2r + 1 taps along x)--> intermediate (float, DRAM) --(2r + 1 taps along y)--> destination
 //
-// The Gaussian of x and y is a product, so 2 (2r + 1) multiplications a value do what took `naive`
-// (2r + 1)^2. Both passes are one kernel: a value is the sum over a line of its neighbours, `step` elements
-// apart. Each still fetches every one of its inputs with a load of its own, and the intermediate image costs
-// a write and a read of DRAM. Any shape, any alignment, any radius: the taps stand in shared memory, a chunk
-// at a time.
+// A Gaussian of x and y is a product, so a value takes 2 (2r + 1) multiplications, and not (2r + 1)^2 as for `naive`. Both
+// passes are one kernel: a value is the sum over a line of its neighbours, `step` elements apart. Each pass still fetches
+// every input with a load of its own, and the intermediate image costs a write and a read of DRAM. Any shape, alignment
+// and radius will do: the taps stand in shared memory, a chunk at a time.
 
 #include "kernels/device/border.cuh"
 #include "kernels/device/grid.hpp"
@@ -50,7 +49,7 @@ struct pass {
     separable_filter::taps taps;
 };
 
-/// The weights from number `first` on into shared memory. All threads of the block call it.
+/// Copies the weights from number `first` on to shared memory. All threads of the block call it.
 __device__ void stage_taps(const taps& all, int first, int count, float* chunk) {
     ptx::sync_threads();
     for (int i = static_cast<int>(threadIdx.y * blockDim.x + threadIdx.x); i < count; i += tile::threads) {
@@ -80,7 +79,7 @@ __global__ void __launch_bounds__(tile::threads) separable(const __grid_constant
         const std::int64_t at = p.offset + (p.along_y ? y : x / p.channels);
         const Input* line = p.input.data + image * p.input.image_stride +
                             (p.along_y ? x : p.between.source_row(y) * p.input.row_stride + x % p.channels);
-        // Where on the line a pixel of the source is.
+        // The place on the line of a pixel of the source.
         const auto place = [&p](std::int64_t i) { return p.along_y ? p.between.row_of(i) : i; };
         float sum = 0;
         for (int first = 0; first < all_taps; first += tile::taps_chunk) {

@@ -3,9 +3,9 @@
 //   along x:  8 rows of (halo | 128 values | halo)  -> a warp a row, a lane 4 neighbours -> intermediate
 //   along y:  32 columns of (halo / 64 rows / halo) -> a thread 8 rows of a column       -> destination
 //
-// An input now comes from DRAM or L2 once a block instead of once a tap, and as a thread slides a window of
-// registers over its inputs, a load from shared memory feeds 4 or 8 sums. What remains is the intermediate
-// image: a write and a read of DRAM. Any shape, any alignment; the window must fit the shared memory.
+// A block loads an input from DRAM or L2 once, and not once for each tap. A thread slides a window of registers over its
+// inputs, so that a load from shared memory feeds 4 or 8 sums. What remains is the intermediate image: a write and a read
+// of DRAM. Any shape and alignment will do; the window must fit the shared memory.
 
 #include "kernels/device/grid.hpp"
 #include "kernels/device/launch.hpp"
@@ -39,7 +39,7 @@ struct tile_y {
 
     /// Rows that a column's outputs need.
     __host__ __device__ static constexpr int window(int radius) { return rows + 2 * radius; }
-    /// What they take in shared memory, with those that convolve() loads but does not use.
+    /// Rows that shared memory has room for, with those that convolve() loads but does not use.
     __host__ __device__ static constexpr int depth(int radius) { return rows + strip::taps_size(radius); }
     /// Shared memory: rows, taps, source rows.
     static constexpr std::int64_t shared_bytes(int radius) {

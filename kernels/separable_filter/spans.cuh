@@ -10,7 +10,7 @@
 
 #include <cstdint>
 
-/// How the rows of a strip of mma_x_registers_y come, step by step, and how results leave.
+/// The rows of a strip of mma_x_registers_y, step by step: how they are copied, and how results are stored.
 namespace heddle::kernels::separable_filter::spans {
 
 inline constexpr int warp_threads = 32;
@@ -26,16 +26,16 @@ struct parameters {
     int y;
     heddle::border border;
     int reach;
-    int lead;  ///< of these values `skip` are before the windows
+    int lead;  ///< values that are loaded before a warp's columns; `skip` of them are before the windows
     int skip;
     int strip_rows;
     float scale;  ///< of the sums along y
     int radius_y;
-    float taps_y[2 * radius + 1];  ///< the last ones; before them zeros
+    float taps_y[2 * radius + 1];  ///< in the last places, after zeros
     mma_operand along_x;
 };
 
-/// What the image shows beyond its sides are values of the window. A lane fills in one of a row, or none.
+/// Columns beyond the image's sides show other values of the window. A lane fills in one of a row, or none.
 struct sides {
     static_assert(tile::rows * (tile::depth - tile::product_columns) <= warp_threads);
     bool are_any;
@@ -59,16 +59,16 @@ struct sides {
         const int seen =
             nearby_source_index(pixel, width, p.border) * channels + (value + p.reach) % channels;
         to = own_row * stage::pitch + value - first_at;
-        // Where a warp begins inside of a pixel, its other channels have mirrors before the window, and no weight.
+        // If a warp begins inside of a pixel, mirrors of its other channels lie before the window. They have no weight.
         from = own_row * stage::pitch + ::max(seen - first_at, 0);
     }
-    /// The lane's row lies `behind` bytes behind its place.
+    /// The lane's row lies `behind` bytes after its place.
     __device__ void fill_in(std::uint8_t* rows, int behind) const {
         if (fills) rows[to + behind] = rows[from + behind];
     }
 };
 
-/// How a lane copies the rows of a step, from value `first_at` on.
+/// A lane's copies of the rows of a step, from value `first_at` on.
 template <bool aligned>
 __device__ auto copies_of(std::uint8_t* stages, const std::uint8_t* const* lines, const unsigned* heads,
                           int first_at, int row_values, int lane) {
@@ -85,8 +85,8 @@ __device__ unsigned read_word(const std::uint8_t* from, int behind) {
     return aligned ? words[0] : word_behind(words[0], words[1], behind);
 }
 
-/// Two neighbours of each product to a whole strip's row that begins at an odd address: a lane's second values leave with the
-/// first ones of the lane that has the next.
+/// Stores two neighbours of each product to a row of a whole strip that begins at an odd address. A lane stores its second
+/// values together with the first ones of the lane that has the next columns.
 __device__ inline void store_odd_pairs(std::uint8_t* out, const std::uint16_t (&pairs)[tile::products],
                                        int lane) {
     const int next = lane + tile::spans < warp_threads ? lane + tile::spans : (lane + 1) % tile::spans;
@@ -108,7 +108,7 @@ __device__ inline void store_odd_pairs(std::uint8_t* out, const std::uint16_t (&
     }
 }
 
-/// Two neighbours of each product, of which `valid` values and more are in the row.
+/// Stores two neighbours of each product. From the first of them on, the row has `valid` values.
 template <bool aligned>
 __device__ void store_pairs(std::uint8_t* out, const std::uint16_t (&pairs)[tile::products], bool is_whole,
                             int valid, int lane) {

@@ -15,7 +15,7 @@
 #include <cstdint>
 #include <span>
 
-/// The parameters of mma_xy, its weights in shared memory, the two warps of a block that load its rows, and how results leave.
+/// The parameters and weights of mma_xy, the two warps of a block that load its rows, and the stores of results.
 namespace heddle::kernels::separable_filter::squares {
 
 using tile = square_tile;
@@ -36,7 +36,7 @@ struct parameters {
     int radius_y;
     int source_alignment;
     int destination_alignment;
-    unsigned high_scale;  ///< of a row's sums, so that their whole part is the uppermost byte
+    unsigned high_scale;  ///< scales a row's sums, so that their whole part is the uppermost byte
     unsigned low_scale;
     float scale;  ///< of the result
     int strips;
@@ -65,17 +65,16 @@ Band make_band(const taps& taps, int step, int lead, int blocks) {
     return result;
 }
 
-/// The column of a square that row m of a product along x is: a thread then gets four neighbours of a row.
+/// Row m of a product along x is this column of a square. A thread then gets four neighbours of a row.
 __device__ inline int column_of(int m) {
     return m % 8 / 2 * 4 + m / 8 * 2 + m % 2;
 }
-/// The row of a square that index k of a product along y is: the order in which the products along x leave
-/// them.
+/// Index k of a product along y is this row of a square: the products along x leave the rows in this order.
 __device__ inline int row_of(int k) {
     return k % 4 / 2 * 8 + k / 4 * 2 + k % 2;
 }
 
-/// The banded matrix in fragments of 16 x 16: of each block of the window the high parts, then the low ones.
+/// The banded matrix in fragments of 16 x 16. Each block of the window has the high parts first, then the low ones.
 template <bool along_x, class Band>
 __device__ void stage_fragments(uint2* fragments, const Band& band, int threads) {
     const int count = band.blocks * 2 * 32 * 2;
@@ -94,7 +93,7 @@ __device__ void stage_fragments(uint2* fragments, const Band& band, int threads)
     }
 }
 
-/// What the blocks of a band need of it.
+/// Copies the part of a band that its blocks need.
 template <class Band>
 __device__ void copy_band(Band& to, const Band& from, int threads) {
     const int words = (from.blocks + 1) * tile::side / 4;
@@ -105,19 +104,19 @@ __device__ void copy_band(Band& to, const Band& from, int threads) {
     if (threadIdx.x == 0) to.blocks = from.blocks;
 }
 
-/// What a warp knows that loads rows of a strip and its halo, 16 a step.
+/// A warp that loads rows of a strip and its halo, 16 a step.
 struct loader {
     const parameters& p;
     const std::uint8_t* source;
     std::uint8_t* stages;
-    int* columns;  ///< for the columns outside of [inside_begin, inside_end): where in a row, or -1
+    int* columns;  ///< for columns outside of [inside_begin, inside_end): the element of a row, or -1
     int pitch;
     std::int64_t top;  ///< the source's row at line 0
-    int first_line;    ///< lines that are needed
+    int first_line;    ///< the first line that is needed
     int last_line;
     int left;          ///< the value of a source's row at column 0
     int window;        ///< columns
-    int inside_begin;  ///< columns that are copied by chunks
+    int inside_begin;  ///< the first column that is copied by chunks
     int inside_end;
 
     static constexpr std::int64_t border_line = -1;
@@ -137,7 +136,7 @@ struct loader {
         }
     }
 
-    /// `batch` chunks or fewer, of rows that lie multiples of 4 or 8 bytes apart.
+    /// Copies `batch` chunks or fewer, of rows that lie multiples of 4 or 8 bytes apart.
     template <int alignment, class Target, class Source, class Exists>
     __device__ static void copy_chunks(Target target, Source from, Exists exists) {
 #pragma unroll
@@ -152,7 +151,7 @@ struct loader {
         }
     }
 
-    /// The first 32 chunks of a row by the warp, the others by lanes that have a row each: `own_line` is the
+    /// The warp copies the first 32 chunks of a row. The others are copied by lanes that have a row each. `own_line` is the
     /// offset of row lane % 16, or border_line or no_line.
     template <int alignment>
     __device__ void load_chunks(std::uint8_t* to, std::int64_t own_line, int lane) const {
@@ -175,7 +174,7 @@ struct loader {
                                    [&](int i) { return first + i * step < inside_end; });
     }
 
-    /// Rows above and below a source whose border is a constant.
+    /// Fills rows above and below a source whose border is a constant.
     __device__ void fill_border(std::uint8_t* to, std::int64_t own_line, int lane) const {
         if (own_line != border_line) return;
         const unsigned word = 0x01010101u * p.border_value;
@@ -184,7 +183,7 @@ struct loader {
             *reinterpret_cast<uint2*>(to + lane % tile::side * pitch + i) = make_uint2(word, word);
     }
 
-    /// Columns beyond the ends of a row, and those that its chunks leave over.
+    /// Loads columns beyond the ends of a row, and those that its chunks leave over.
     __device__ void load_edges(std::uint8_t* to, std::int64_t own_line, int lane) const {
         if (own_line == no_line) return;
         const int count = ::min(inside_begin, window) + ::max(0, window - inside_end);
@@ -207,9 +206,9 @@ struct loader {
         }
     }
 
-    /// Rows that lie any number of bytes apart, as the words of memory lie that have their chunks, and one word more: each
-    /// begins by as many bytes too late as its first chunk lies behind a word. All of them are the row's, as it has four bytes
-    /// and more beside its chunks.
+    /// Copies rows that lie any number of bytes apart as whole words: those that hold their chunks, and one more. A row's
+    /// chunks then lie too far behind, by as many bytes as the first one lies behind a word. All words are inside the row, as
+    /// it has at least four bytes beside its chunks.
     __device__ void copy_words(std::uint8_t* to, std::int64_t own_line, int lane) const {
         constexpr int word = sizeof(unsigned);
         const int end = inside_begin < inside_end ? inside_end - inside_begin + word : 0;
@@ -233,7 +232,7 @@ struct loader {
         }
     }
 
-    /// Shifts the chunks of such rows to their places. The next lane's chunk is read before it is shifted.
+    /// Shifts the chunks of such rows to their places. A lane reads the next lane's chunk before that is shifted.
     __device__ void shift_words(std::uint8_t* to, std::int64_t own_line, int lane) const {
         constexpr int together = 4;  // rows
 #pragma unroll 1
@@ -278,13 +277,13 @@ struct loader {
         const std::int64_t y = source_index(top + line, p.source.first.height, p.border);
         return y < 0 ? border_line : y * p.source.first.row_stride;
     }
-    /// What no chunk has of a step's rows.
+    /// Loads the parts of a step's rows that no chunk has.
     __device__ void load_others(std::uint8_t* to, std::int64_t own_line, int lane) const {
         if (p.border == border::constant) fill_border(to, own_line, lane);
         if (inside_begin > 0 || inside_end < window) load_edges(to, own_line, lane);
     }
 
-    /// A warp's steps, from `first` on.
+    /// Loads a warp's steps, from `first` on.
     __device__ void load_steps(int first, int total, ptx::mbarrier* full, ptx::mbarrier* empty,
                                int lane) const {
 #pragma unroll 1
@@ -303,8 +302,8 @@ struct loader {
         }
     }
 
-    /// The same of rows that lie any number of bytes apart: the words of the warp's next step are under way while it shifts
-    /// those of one.
+    /// The same for rows that lie any number of bytes apart. While the warp shifts the words of a step, those of its next step
+    /// are under way.
     __device__ void load_steps_by_words(int first, int total, ptx::mbarrier* full, ptx::mbarrier* empty,
                                         int lane) const {
         const auto start = [&](int step) {
@@ -331,8 +330,8 @@ struct loader {
     }
 };
 
-/// All that the warps do that load: `begin` is the strip's first value, `values` are those from there on in a row, and `top`
-/// and `outputs` the rows of results.
+/// The work of the warps that load. `begin` is the strip's first value, and its row has `values` values from there on.
+/// Results begin at row `top`, and are `outputs` rows.
 template <int blocks, bool in_words>
 __device__ __forceinline__ void load_strip(const parameters& p, std::uint8_t* bytes, const square_layout& at,
                                            std::int64_t image, int begin, int values, std::int64_t top,
@@ -372,9 +371,9 @@ __device__ __forceinline__ void load_strip(const parameters& p, std::uint8_t* by
         loader.load_steps_by_words(first, total, full, empty, lane);
 }
 
-/// Eight neighbours of a row, and the next ones, to any address: whole words of memory, and single bytes at the ends of the
-/// warp's part of the row. There are `valid` values of them and of those behind; the `last` of the lanes beside each other has
-/// no next ones.
+/// Stores eight neighbours of a row to any address, as whole words of memory. Single bytes remain at the ends of the warp's
+/// part of the row. `next` are the values behind the eight; the last of the lanes beside each other has none. The row has
+/// `valid` values from the first of the eight on.
 __device__ __forceinline__ void store_words(std::uint8_t* to, const uint2& eight, unsigned next, int valid,
                                             bool is_first, bool is_last) {
     constexpr int word = sizeof(unsigned);
@@ -396,8 +395,8 @@ __device__ __forceinline__ void store_words(std::uint8_t* to, const uint2& eight
         if (is_first && b < ::min(begin, end)) to[b] = static_cast<std::uint8_t>(eight.x >> 8 * b);
 }
 
-/// Stores a step's results, eight neighbours of a row and of the one eight below. `rows` are those of the destination from the
-/// thread's first one on, and `valid` its values.
+/// Stores a step's results: eight neighbours of a row, and of the row eight below. From the thread's first result on, the
+/// destination has `rows` rows, and a row has `valid` values.
 template <bool in_words>
 __device__ __forceinline__ void store_squares(const parameters& p, std::uint8_t* out, std::int64_t half_step,
                                               const unsigned (&words)[tile::squares][2], int lane, int valid,
@@ -410,7 +409,7 @@ __device__ __forceinline__ void store_squares(const parameters& p, std::uint8_t*
         const uint2 eight = is_odd ? make_uint2(other, kept) : make_uint2(kept, other);
         std::uint8_t* to = out + half * half_step;
         if constexpr (!in_words) {
-            // Lanes 0, 2, 1 and 3 of four have neighbours.
+            // Lanes 0, 2, 1 and 3 of four hold neighbours, in this order.
             const unsigned next = __shfl_sync(~0u, eight.x, lane ^ (lane % 4 < 2 ? 2 : 3));
             if (half * 8 < rows) store_words(to, eight, next, valid, lane % 4 == 0, lane % 4 == 3);
             continue;

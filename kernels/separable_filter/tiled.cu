@@ -2,14 +2,14 @@
 //
 //   source --loads--> (rows + 2r) x (columns + 2r) --along x--> (rows + 2r) x columns --along y--> rows x columns
 //
-// A block takes a tile of the destination and all that its windows reach of the source. A small image then costs one launch and
-// one wait for memory, where two passes cost two of each. Tiles are as narrow as a narrow image, but for a power of two. Where
-// an image has fewer rows than a tile's windows, a block filters each of its rows along x once, and the pass along y looks up
-// which row stands for those outside. Neighbouring tiles load and filter the rows between them again. So large images are for
-// the kernels that march.
+// A block takes a tile of the destination, and the part of the source that its windows reach. A small image then costs one
+// launch and one wait for memory, where two passes cost two of each. Tiles are as narrow as a narrow image, up to a power
+// of two. If an image has fewer rows than a tile's windows, a block filters each of them along x once. The pass along y
+// then looks up which row stands for those outside. Neighbouring tiles both load and filter the rows between them, so
+// large images are for the kernels that march.
 //
-// It takes any alignment, and any window that fits the shared memory of a block. What limits it: loads from shared memory, one
-// for each FMA.
+// It takes any alignment, and any window that fits the shared memory of a block. What limits it: loads from shared memory,
+// one for each FMA.
 
 #include "kernels/device/border.cuh"
 #include "kernels/device/early_launch.hpp"
@@ -27,7 +27,7 @@ namespace {
 
 constexpr int block_threads = 256;
 
-/// A thread takes every blockDim.x-th column of every blockDim.y-th row: function(row, column).
+/// Calls function(row, column). A thread takes every blockDim.x-th column of every blockDim.y-th row.
 template <class Function>
 __device__ void for_each(int rows, int columns, Function function) {
     for (int y = static_cast<int>(threadIdx.y); y < rows; y += static_cast<int>(blockDim.y))

@@ -10,16 +10,16 @@
 
 #include <cstdint>
 
-/// What a warpgroup of wgmma_xy does that multiplies: the bands as operands, both products, and the results.
+/// The work of a warpgroup of wgmma_xy that multiplies: the bands as operands, both products, and the results.
 namespace heddle::kernels::separable_filter::wgmma_xy {
 
 inline constexpr int makers = tile::groups * group_threads;
 
-/// The column of a warpgroup's 64 that row m of a product is: stored, a thread's two rows are neighbours.
+/// Row m of a product is this column of a warpgroup's 64. A thread's two rows are then stored as neighbours.
 __device__ inline int column_of(int m) {
     return m / 16 * 16 + m % 8 * 2 + m % 16 / 8;
 }
-/// The row of a block of 32 that index k of a product along y is: the order in which the products along x leave them.
+/// Index k of a product along y is this row of a block of 32: the products along x leave the rows in this order.
 __device__ inline int row_of(int k) {
     return k / 16 * 16 + k % 4 / 2 * 8 + k % 16 / 4 * 2 + k % 2;
 }
@@ -29,17 +29,17 @@ __device__ inline unsigned four_weights(const std::uint8_t* weights, int first) 
     const auto* const words = reinterpret_cast<const unsigned*>(weights) + first / word;
     return __funnelshift_r(words[0], words[1], 8 * static_cast<unsigned>(first % word));
 }
-/// W_x's weights of row m from value k on, in the order of its bytes.
+/// Four weights of W_x: of row m from value k on, in the order of its bytes.
 __device__ inline unsigned weights_along_x(const std::uint8_t* band, int m, int k) {
     return four_weights(band, tile::side - 1 + k - column_of(m));
 }
-/// W_y's of row n from index k on.
+/// Four weights of W_y: of row n from index k on.
 __device__ inline unsigned weights_along_y(const std::uint8_t* band, int n, int k) {
     const int row = tile::side - 1 + k / tile::depth * tile::depth + row_of(k % tile::depth) - n;
     return __byte_perm(four_weights(band, row), four_weights(band, row + 8), 0x5410);
 }
 
-/// A band as an operand of so many rows, `depths` instructions deep, by all threads that multiply.
+/// Makes an operand of `rows` rows from a band, `depths` instructions deep. All threads that multiply call it.
 template <int rows, class Band, class Weights>
 __device__ void make_operand(unsigned char* high, unsigned char* low, const Band& band, int depths,
                              Weights weights) {
@@ -52,7 +52,7 @@ __device__ void make_operand(unsigned char* high, unsigned char* low, const Band
     }
 }
 
-/// A thread's part of a block of 32 rows of h^T, in its three bytes.
+/// A thread's part of a block of 32 rows of h^T: three bytes of each value.
 struct bytes_of_h {
     unsigned a[4];
     unsigned b[4];
@@ -80,7 +80,7 @@ struct multiplier {
 
     __device__ unsigned scaled(unsigned sum) const { return sum * p.multiplier_y + p.rounding_y; }
 
-    /// The means of sums of pixels, rounded where float's last bit is 1.
+    /// The means of four sums of pixels. Adding 2^23 rounds them, as a float's last bit then counts 1.
     __device__ unsigned means_of(unsigned a, unsigned b, unsigned c, unsigned d) const {
         constexpr unsigned unit = 0x4b000000;  // 2^23
         const auto mean = [this](unsigned sum) {
@@ -125,7 +125,7 @@ struct multiplier {
 #pragma unroll 1
             for (int i = 1; i < p.depths_x; ++i) multiply(i);
             ptx::wgmma_commit();
-            store(done);  // meanwhile
+            store(done);  // while the products are under way
             done.place = 0;
             ptx::wgmma_wait<0>();
             if constexpr (!of_box) ptx::wgmma_results(high);
@@ -193,7 +193,7 @@ struct multiplier {
         if (p.stores_boxes && thread == 0) ptx::wait_for_reads_of_stores<0>();
     }
 
-    /// Where results are, in bytes of shared memory, and where they belong.
+    /// A tile of results: its place in shared memory, in bytes, and where it belongs in the destination.
     struct packed_tile {
         int place;  ///< 0: none
         int column;
@@ -202,12 +202,12 @@ struct multiplier {
         ptx::ordered_before_copies ordered;
     };
 
-    /// 64 rows of 64 bytes, swizzled.
+    /// The place of a byte of results, which are 64 rows of 64 bytes, swizzled.
     __device__ static int place_of_result(int row, int at) {
         return row * tile::side + ((at / 16 ^ row / 2 % 4) * 16) + at % 16;
     }
 
-    /// Frees the other place of results, too.
+    /// Stores a tile. The other place of results is free after it.
     __device__ void store(const packed_tile& done) const {
         if (done.place == 0) return;
         if (p.stores_boxes && thread == 0) ptx::wait_for_reads_of_stores<0>();

@@ -12,7 +12,7 @@
 
 #include <cstdint>
 
-/// What wgmma_xy works on, and how it comes into shared memory.
+/// The parameters of wgmma_xy, the steps of a block, and how rows come to shared memory.
 namespace heddle::kernels::separable_filter::wgmma_xy {
 
 constexpr int warp_threads = 32;
@@ -37,7 +37,7 @@ constexpr int first_group_barrier = 3;
 
 struct parameters {
     CUtensorMap halves;  ///< boxes of 32 rows of the source, half a step's
-    CUtensorMap result;  ///< where stores_boxes
+    CUtensorMap result;  ///< used if stores_boxes
     image_batch_view<const std::uint8_t> source;
     image_batch_view<std::uint8_t> destination;
     int width;  ///< of the source
@@ -47,7 +47,7 @@ struct parameters {
     bool has_one_source;  ///< for all images
     bool stores_boxes;
     bool stores_words;
-    int per_channel;  ///< 2^16 / channels, so that small numbers are divided by a product
+    int per_channel;  ///< 2^16 / channels: a product with it divides small numbers by the channels
     int x;            ///< in values
     int y;
     int lead;   ///< values of a window before a warpgroup's own columns
@@ -57,7 +57,7 @@ struct parameters {
     int strips;                       ///< of an image
     int strip_tiles;                  ///< of a strip
     int first_tiles[max_blocks + 1];  ///< of blocks
-    unsigned multiplier_x;            ///< of a sum, for its whole part to be the uppermost byte
+    unsigned multiplier_x;            ///< scales a sum, so that its whole part is the uppermost byte
     unsigned multiplier_y;
     unsigned rounding_y;  ///< half of what is cut off, and half of a sum's last bit
     float of_pixel;       ///< 1 / the pixels of a box
@@ -67,7 +67,7 @@ struct parameters {
 
 struct block_barriers {
     stage_barriers<tile::stages> loads;
-    ptx::mbarrier landed[tile::stages];  ///< boxes, where warps add to them
+    ptx::mbarrier landed[tile::stages];  ///< boxes that warps still add to
     ptx::mbarrier begun[tile::first_stages];
 
     /// One thread calls it, before a barrier of the block.
@@ -91,7 +91,7 @@ __device__ int place(int row, int at) {
 
 /// Tiles of a strip, one below the other, that a block does.
 struct piece {
-    int begin;   ///< of its columns, in values
+    int begin;   ///< its first column, in values
     int values;  ///< that the image has from there on
     int top;
     int outputs;  ///< rows
@@ -100,14 +100,14 @@ struct piece {
     int tiles;
     int left;          ///< the value of a source's row at column 0 of the window
     int window;        ///< columns that results need
-    int inside_begin;  ///< columns that the source has
+    int inside_begin;  ///< the first column that the source has
     int inside_end;
-    int first_needed;  ///< line of the source that results need
+    int first_needed;  ///< the first line of the source that results need
     int last_needed;
-    bool has_edges;  ///< columns, or rows of a constant, that warps fill
+    bool has_edges;  ///< warps fill in columns, or rows of the border's constant
 };
 
-/// Goes through the steps of a block. Its pieces are its share of all tiles, which count through from strip to strip.
+/// Goes through the steps of a block. Its pieces are its share of all tiles, which are numbered from strip to strip.
 struct walk {
     const parameters& p;
     int next_tile;
@@ -184,7 +184,7 @@ struct loader {
             if (i % tile::stages != warp) continue;
             ptx::wait(&barriers.loads.empty[warp], parity ^ 1);
             parity ^= 1;
-            // At first all blocks load: what is wanted last must not keep what is wanted first.
+            // At first all blocks load: rows that are wanted late must not hold up those that are wanted first.
             if (i >= tile::first_stages && i < tile::stages)
                 ptx::wait(&barriers.begun[i - tile::first_stages], 0);
             const rows_needed needed(p, steps);
@@ -202,7 +202,7 @@ struct loader {
                 if (steps.now.has_edges) fill_edges(steps);
                 ptx::fence_before_copies();  // wgmma reads as copies do
             }
-            if (writes || lane > 0) ptx::arrive(full);  // else lane 0 has, with the bytes it expects
+            if (writes || lane > 0) ptx::arrive(full);  // else lane 0 has arrived, with the bytes it expects
             if (i < tile::first_stages) {
                 ptx::wait(full, 0);
                 ptx::arrive(&barriers.begun[i]);
@@ -247,12 +247,12 @@ struct loader {
                       steps.now.left + box * operand::row, steps.line + row, steps.now.source_image, landed);
     }
 
-    /// The rows of a half that has some beyond the source's first or last: those that stand for them, and the others.
+    /// Loads the rows of a half of which some lie above or below the source. Other rows stand for those.
     __device__ void load_rows(const walk& steps, int first) const {
         constexpr int packet = 16;  // bytes
         const piece& now = steps.now;
         const int line = steps.line + first;
-        const int seen = nearby_source_index(line + lane, p.height, p.border);  // by a lane for each row
+        const int seen = nearby_source_index(line + lane, p.height, p.border);  // a lane looks up one row
         const bool has_constants = p.border == border::constant;
         const int begin = ::max(has_constants ? ::max(now.first_needed, 0) : now.first_needed, line) - line;
         const int last =
@@ -269,8 +269,8 @@ struct loader {
         ptx::cp_async_commit_group();
     }
 
-    /// Words with a column that the source has not: those before it, which end with one, as windows begin at
-    /// multiples of 16 bytes of a row, and those from its last word on.
+    /// Words with a column that the source does not have. Those at the left end where the source begins, as windows begin at
+    /// multiples of 16 bytes of a row. Those at the right begin with the word where the source ends.
     struct outer_words {
         int left;
         int right;
@@ -287,7 +287,7 @@ struct loader {
         __device__ bool is_whole(int column) const { return column < left * word || column >= inside_end; }
     };
 
-    /// For each of their columns, the one whose value it has.
+    /// Looks up, for each column of these words, the one whose value it has.
     __device__ void look_up_columns(const piece& now) const {
         int* const seen = seen_columns();
         const outer_words words(now);
@@ -303,15 +303,15 @@ struct loader {
             const int pixel =
                 nearby_source_index(is_before ? -1 - pixels : p.width + pixels, p.width, p.border);
             const int value = pixel * channels + (is_before ? channels - 1 - channel : channel);
-            // No result needs what lies before `left`: where a strip begins inside a pixel, that pixel's other channels,
-            // which a mirror shows. Those that wrap come from memory.
+            // If a strip begins inside a pixel, a mirror may show that pixel's other channels. They lie before `left`, and no result
+            // needs them. Columns that wrap come from memory.
             const int first = p.border == border::wrap ? value - now.left : ::max(value - now.left, 0);
             seen[i] = beyond < 0 ? column : first;
         }
         ptx::sync_warp();
     }
 
-    /// Columns beyond the source's edges, and of a constant border rows too.
+    /// Fills in columns beyond the source's edges and, for a constant border, rows too.
     __device__ void fill_edges(const walk& steps) const {
         if (p.border == border::wrap) return copy_far_columns(steps);
         if (p.border == border::constant) {
@@ -334,11 +334,11 @@ struct loader {
         });
     }
 
-    /// Rows that are swizzled alike.
+    /// Rows so far apart are swizzled alike.
     static constexpr int apart = 8;
     static constexpr int same_rows = tile::side / apart;
 
-    /// A lane a word of a row, whose columns' sources words_of() takes, and of all that are swizzled alike.
+    /// A lane fills a word in all rows that are swizzled alike. words_of() makes the words from the columns they show.
     template <class WordsOf>
     __device__ void fill_columns(const piece& now, WordsOf words_of) const {
         const outer_words outer(now);
@@ -366,7 +366,7 @@ struct loader {
         ptx::sync_warp();
     }
 
-    /// From the other end of the source's rows.
+    /// Copies columns from the other end of the source's rows.
     __device__ void copy_far_columns(const walk& steps) const {
         const piece& now = steps.now;
         const outer_words outer(now);

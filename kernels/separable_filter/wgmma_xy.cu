@@ -6,12 +6,13 @@
 //   four warps       | load rows of a step each, and fill in columns beyond the edges (wgmma_rows.cuh)
 //   four warpgroups  | along x, meanwhile store the last step's | cut | along y | pack | along y | pack | ...
 //
-// h^T stays in registers: a thread's part of a sum is what the next product wants of it. Weights are whole numbers 256 u + v,
-// and h is rounded to 24 bits, bytes a, b and c. All products but c v are taken: 256 a u + (a v + b u) + (b v + c u) / 256.
-// A box's weights are all one, so one product along x and two along y do. Every multiprocessor has one block.
+// h^T stays in registers: a thread's part of the sums is its next operand. Weights are whole numbers 256 u + v. h is
+// rounded to 24 bits, bytes a, b and c. All products except c v are taken: 256 a u + (a v + b u) + (b v + c u) / 256. A
+// box's weights are all one, so one product along x and two along y suffice. A multiprocessor has one block.
 //
-// It needs a source whose rows start at multiples of 16 bytes, radii up to 16 along y and 32 along x, windows of 64 values
-// within 320, and weights up to 5/8, or one alone. Errors: docs/accuracy.md. What limits it: the products.
+// It needs a source whose rows start at multiples of 16 bytes. Radii go up to 16 along y and 32 along x. Windows of 64
+// values lie within 320. Weights are at most 5/8, except a single one. Errors: docs/accuracy.md. What limits it: the
+// products.
 
 #include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/grid_dependency.cuh"
@@ -29,8 +30,8 @@
 namespace heddle::kernels::separable_filter::wgmma_xy {
 namespace {
 
-/// All threads that multiply call it. It reads through addresses of memory, as constants that threads read at different places
-/// come one after the other.
+/// All threads that multiply call it. It reads by addresses of memory: constants that threads read at different places come
+/// one after the other.
 template <class Band>
 __device__ void copy_band(Band& to, const Band& from) {
     constexpr int words = int{sizeof(Band)} / word;
@@ -48,7 +49,7 @@ __global__ void __launch_bounds__(tile::threads, 1) blur(const __grid_constant__
     const layout at = lay_out(p.depths_x);
     auto& barriers = *reinterpret_cast<block_barriers*>(storage + at.barriers);
     const int group =
-        __shfl_sync(~0u, static_cast<int>(threadIdx.x) / group_threads, 0);  // uniform, as it is
+        __shfl_sync(~0u, static_cast<int>(threadIdx.x) / group_threads, 0);  // the same for a whole warp
     const int thread = static_cast<int>(threadIdx.x) % group_threads;
     if (group == tile::groups) {
         if (thread == 0) barriers.init();

@@ -17,11 +17,10 @@ constexpr int whole(double value) {
     return static_cast<int>(value + 0.5);
 }
 
-/// What makes whole numbers below 2^16, of a sum of about max_sum at most, of the weights. It is free, as the
-/// result is divided by the numbers' sum: of some scales that use all bits, the one whose rounding errs
-/// least.
+/// The scale that turns weights into whole numbers below 2^16 with a sum of about max_sum at most. The choice is free, as
+/// the result is divided by the numbers' sum. Of some scales that use all bits, this one has the smallest rounding errors.
 inline double best_scale(std::span<const float> weights, double max_sum) {
-    constexpr int work = 256;  // roundings
+    constexpr int work = 256;  // roundings to spend
     const double widest =
         std::min(0xffff / double{*std::max_element(weights.begin(), weights.end())}, max_sum);
     const auto sum_of = [&](double scale) {
@@ -52,15 +51,15 @@ inline double best_scale(std::span<const float> weights, double max_sum) {
     return best;
 }
 
-/// Weights as whole numbers below 2^16 whose sum times a small multiplier is 2^24, or off by `max_residue`. Of some
-/// such sums that use all bits, the one that errs least. Of no more than 2 max_radius + 1 weights.
+/// Weights as whole numbers below 2^16. Their sum times a small multiplier is 2^24, or off by up to max_residue. Of some
+/// such sums that use all bits, it takes the one that errs least. There are at most 2 max_radius + 1 weights.
 class whole_weights {
   public:
     static constexpr int max_residue = 2;
     static constexpr int max_radius = 32;
 
     explicit whole_weights(std::span<const float> weights) {
-        constexpr int largest = 0xffff - 1;  // each may become one more
+        constexpr int largest = 0xffff - 1;  // each may be rounded up by one
         constexpr double max_sum = 0x1p20;
         constexpr int work = 256;  // weights rounded
         const double widest =
@@ -92,7 +91,7 @@ class whole_weights {
 
     int at(int i) const { return numbers_[static_cast<std::size_t>(i)]; }
 
-    /// Takes what this multiplier makes of the weights; their square error. Running sums are rounded, so that an
+    /// Takes the numbers for this multiplier, and returns their square error. It rounds running sums of weights, so that an
     /// edge in the image errs by no more than a weight.
     double take(std::span<const float> weights, unsigned multiplier) {
         multiplier_ = multiplier;
@@ -114,8 +113,8 @@ class whole_weights {
     std::array<int, 2 * max_radius + 1> numbers_{};
 };
 
-/// The weights along x of mma_x_registers_y as whole numbers. Sums of a row stay below 2^24, as those of weights are below
-/// 2^16.
+/// The weights along x of mma_x_registers_y as whole numbers. Their sum is below 2^16, so that sums of a row stay below
+/// 2^24.
 struct whole_taps {
     double sum = 0;
     std::uint16_t weights[2 * max_registers_radius + 1] = {};
@@ -131,8 +130,8 @@ struct whole_taps {
     }
 };
 
-/// Those sums are the bits of subnormal floats, which count in units of 2^-149. The taps along y make normal numbers of their
-/// sums, and these, over the sum of the weights along x, times this are the image's.
+/// Sums along x are the bits of floats in units of 2^-149. The taps along y, times scale_y, make normal numbers of them.
+/// These times sums_unit, over the sum of the weights along x, are the image's values.
 inline constexpr float scale_y = 0x1p120f;
 inline constexpr double sums_unit = 0x1p29;
 

@@ -25,7 +25,7 @@ using namespace detail;
 using enum gaussian_blur_algorithm;
 namespace of = detail::blur_needs;
 
-/// A row, of a kernel that has a plan of its own. Where it is not for T, or not built, why_not() says so.
+/// The row of a kernel that has its own type of plan. why_not() tells if the kernel does not take T or is not built.
 template <class T, auto plan_kernel, auto launch_kernel, bool is_built = true>
 constexpr blur_rung<T> row(gaussian_blur_algorithm id, std::string_view name,
                            decltype(blur_rung<T>::why_not) why_not, decltype(blur_rung<T>::pays) pays) {
@@ -40,7 +40,7 @@ constexpr blur_rung<T> row(gaussian_blur_algorithm id, std::string_view name,
     return {id, name, why_not, pays, plan_any, launch};
 }
 
-/// Its window is not exactly a Gaussian.
+/// decimated's window is not exactly a Gaussian.
 bool may_be_decimated(const filter_facts& f, const device_traits& device) {
     return !f.exact && std::min(f.sigma.x, f.sigma.y) >= costs_of(device).min_sigma_of_decimated;
 }
@@ -78,16 +78,16 @@ constexpr auto table = std::to_array<blur_rung<T>>({
 });
 
 constexpr const char* enumeration = "gaussian_blur_algorithm";
-/// What does not depend on the type.
+/// For the calls that have no pixel type of their own.
 constexpr detail::rung_table rungs(table<std::uint8_t>, enumeration);
 
-/// As of a call: without the weights that are 0.
+/// The facts of a call: its radius leaves out the weights that are 0.
 filter_facts facts_of(gaussian_blur_problem problem) {
     problem.radius = blur_radius(problem.sigma, problem.radius);
     return filter_facts(problem);
 }
 
-/// One number where it stands for both.
+/// One number if both axes have the same.
 template <class Pair>
 std::string text_of(const Pair& p) {
     return p.x == p.y ? detail::format("{}", p.x) : detail::format("(x {}, y {})", p.x, p.y);

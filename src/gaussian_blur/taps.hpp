@@ -23,8 +23,8 @@ inline double blur_scale(double sigma, std::int64_t radius) {
     return 1 / (1 + 2 * side);
 }
 
-/// The radius to work with along one axis: the one that was asked for, without the weights that are 0 in float. For
-/// any scale all weights beyond 15 sigma are 0, and none within 12 sigma.
+/// The radius to work with along one axis: `radius` without the outer weights that are 0 in float. Whatever the scale, all
+/// weights beyond 15 sigma are 0, and none within 12 sigma is.
 inline std::int64_t blur_radius(double sigma, std::int64_t radius) {
     const auto reach = [sigma](int sigmas) {
         return static_cast<std::int64_t>(std::min<double>(std::ceil(sigmas * sigma), max_blur_radius));

@@ -4,7 +4,7 @@
 
 namespace heddle::kernels::separable_filter {
 
-/// Other cards are not measured: their kernels cost as on an H200 beside one another.
+/// Other cards are not measured. Their kernels are compared by the costs of an H200.
 const costs& costs_of(const device_traits&) {
     return h200;
 }

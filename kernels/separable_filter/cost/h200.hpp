@@ -4,7 +4,7 @@
 
 namespace heddle::kernels::separable_filter {
 
-/// Made by scripts/tune-costs, which fits these numbers to the times of drawn blurs on an H200: docs/tune-costs.md. One more
+/// scripts/tune-costs fits these numbers to the times of randomly drawn blurs on an H200: docs/tune-costs.md. A second
 /// record had images of usual sizes: docs/notebook/rows.md.
 inline constexpr costs h200 = {
     // start_us, bytes_per_us, wait_us, unit_us

@@ -1,8 +1,8 @@
 // decimated, second step: the samples are blurred.
 //
-// `add_up` joins what strips and bands have of a sample, in a fixed order. Then `blur` does both passes in one kernel. A block
-// brings the samples that a tile of 32 x 32 results needs to shared memory, filters them along x into shared memory and from
-// there along y. Samples beyond the first or the last are equal to it, so that the borders need nothing else.
+// `add_up` adds up the parts of a sample from all strips and bands, in a fixed order. Then `blur` does both passes in one
+// kernel. A block copies the samples for a tile of 32 x 32 results to shared memory. It filters them along x there, and
+// then along y. Samples beyond the first or the last are equal to it, so the borders need no other care.
 
 #include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/grid_dependency.cuh"
@@ -15,7 +15,7 @@
 namespace heddle::kernels::separable_filter::decimated {
 namespace {
 
-/// The samples, each from the bands and strips that have a part of it.
+/// Adds up the samples: each is the sum of its parts from the bands and strips.
 __global__ void __launch_bounds__(tile::threads) add_up(const __grid_constant__ decimation p) {
     ptx::let_next_grid_begin();
     const int row_values = p.x.count * p.channels;
@@ -74,7 +74,7 @@ __global__ void __launch_bounds__(blur_tile::threads(outputs)) blur(const __grid
     ptx::sync_threads();
     ptx::wait_for_grids_before();
 
-    // A warp takes every so many rows, and waits once for several of them.
+    // A warp takes every `warps`-th row, and waits once for several of them.
     constexpr int warps = threads / 32, batch = outputs;
     const float* samples = p.samples + image * p.y.count * p.x.count * channels;
     for (int v = thread % 32; v < columns; v += 32)

@@ -4,12 +4,12 @@
 //   sample 2              |^^^^^^ b((i - 2 d) / d) ^^^^^^^|            is made of cells 0..3
 //   a band of cells 1, 2                                              adds to samples 0..4, in part
 //
-// A block of `decimate` takes a strip of 512 values of a band of some 40 rows. A thread marches down 4 columns of it with the
-// sums of the 4 samples that are open. A row adds to all of them, and at the end of a cell one is done and the others move on.
-// Rows come by cp.async through a ring in shared memory, of which each thread reads only what it fetched, so that no barrier is
-// needed. Then the block adds up its lines of samples along x.
+// A block of `decimate` takes a strip of 512 values of a band of some 40 rows. A thread marches down 4 of its columns,
+// with the sums of the 4 samples that still miss rows. Each row adds to all four. At the end of a cell one sum is complete
+// and the others move on. Rows come by cp.async through a ring in shared memory. It needs no barrier, as a thread reads
+// only what it fetched itself. At the end the block adds up its lines of samples along x.
 //
-// What limits it: it waits for what its instructions depend on, not for DRAM.
+// What limits it: the latency of instructions that depend on each other, not DRAM.
 
 #include "kernels/device/border.cuh"
 #include "kernels/device/launch.hpp"
@@ -25,13 +25,13 @@
 namespace heddle::kernels::separable_filter::decimated {
 namespace {
 
-/// b at t.
+/// The cubic B-spline b at t.
 __device__ float b_spline(float t) {
     const float outer = ::max(2 - fabsf(t), 0.0f), inner = ::max(1 - fabsf(t), 0.0f);
     return (outer * outer * outer - 4 * inner * inner * inner) * sixth;
 }
 
-/// source_index(), out of line where it divides.
+/// source_index() out of line, as it divides.
 __device__ __noinline__ std::int64_t outside_index(std::int64_t i, std::int64_t size, border kind) {
     return source_index(i, size, kind);
 }
@@ -40,25 +40,25 @@ __device__ inline std::int64_t extended_index(std::int64_t i, std::int64_t size,
     return i >= 0 && i < size ? i : outside_index(i, size, kind);
 }
 
-/// What a row of a band adds to the 4 samples that are open, and where it is. Of a row that is all border no
-/// bytes are fetched, which gives zeros, and the border's constant is added.
+/// A row of a band: where it lies, and its weights in the 4 samples that still miss rows. A row that is all border fetches
+/// no bytes, which gives zeros, and adds the border's constant.
 template <class T>
 struct band_row {
     float4 weights;
     const T* data;
-    int bytes;  ///< of a quad
+    int bytes;  ///< of a quad; 0: the row is all border
     float outside;
 };
 
-/// Four neighbouring values of a source's rows, fetched into the thread's places in a ring in shared memory,
-/// where it alone reads them.
+/// Reads four neighbouring values of the source's rows. The thread fetches them to its own places in a ring in shared
+/// memory, which no other thread reads.
 template <class T>
 struct quad_reader {
     bool is_vector;
     std::int64_t from[4];  ///< in a row; -1: the border's constant
     T border_value;
 
-    /// A stage of rows. They are there after the wait for the group that is committed next.
+    /// Fetches a stage of rows. They have arrived after the wait for the group that is committed next.
     __device__ void fetch(const band_row<T>* rows, quad<T>* places) const {
         if (is_vector) {
 #pragma unroll
@@ -80,7 +80,7 @@ struct quad_reader {
     }
 };
 
-/// The sums of 4 neighbouring values for the 4 lines of samples that are open.
+/// The sums of 4 neighbouring values for the 4 lines of samples that still miss rows.
 struct column_sums {
     float sums[support][4] = {};
     float* line;  ///< in shared memory
@@ -94,7 +94,7 @@ struct column_sums {
 #pragma unroll
             for (int i = 0; i < 4; ++i) sums[s][i] = fmaf(weight[s], value[i], sums[s][i]);
     }
-    /// The first line's are done; the others move on.
+    /// Stores the sums of the first line, which are complete; the others move on.
     __device__ void complete() {
 #pragma unroll
         for (int i = 0; i < 4; ++i) line[i] = sums[0][i];
@@ -121,7 +121,7 @@ struct decimate_shared {
     }
 };
 
-/// A strip's lines, added up along x: `lanes` threads share a sample of tile::lines lines.
+/// Adds up a strip's lines along x. `lanes` threads share the work for one sample of tile::lines lines.
 __device__ inline void add_up_strip(const decimation& p, int strip, const float* lines, const float* weights,
                                     int lanes, float* out) {
     const int thread = static_cast<int>(threadIdx.x);
@@ -134,7 +134,7 @@ __device__ inline void add_up_strip(const decimation& p, int strip, const float*
         const int task = ::min(first + thread / lanes, tasks - 1);
         const int group = task / strip_pitch;
         const int value = task % strip_pitch;
-        // first_cell adds to the samples from first_cell - 3 on. A sample's first cell has its number.
+        // Cell first_cell adds to the samples from first_cell - 3 on; a sample has the number of its first cell.
         const int cell = first_cell - (support - 1) + value / p.channels;
         const int begin = cell * p.x.factor * p.channels + value % p.channels + p.lead - strip * tile::values;
         const int from = begin < 0 ? (p.channels - 1 - begin) / p.channels : 0;
@@ -208,7 +208,7 @@ __global__ void __launch_bounds__(tile::threads)
     };
     for (int s = 0; s < tile::stages - 1; ++s) fetch(s * tile::stage_rows, s);
 
-    // Weights, while the first rows are on their way.
+    // Computes weights while the first rows are on their way.
     for (int i = thread; i < count; i += tile::threads) {
         const float4 weights = b_spline_weights(static_cast<float>((phase + i) % p.y.factor) * p.y.inverse);
         rows[i].weights = make_float4(weights.x * p.y.inverse, weights.y * p.y.inverse,

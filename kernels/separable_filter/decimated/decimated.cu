@@ -4,12 +4,13 @@
 //   source --decimate--> parts of samples --add_up--> samples --blur--> --interpolate--> destination
 //   w x h                                          w / d x h / d                             w x h
 //
-// The prefilter and the interpolation are one function, the cubic B-spline b(t / d), which is smooth, positive and 4 d wide.
-// Its variance is d^2 / 3, so the samples are left a Gaussian of variance (sigma / d)^2 - 2 / 3. Errors: docs/accuracy.md.
+// The prefilter and the interpolation are one function, the cubic B-spline b(t / d), which is smooth, positive and 4 d
+// wide. Its variance is d^2 / 3, so the samples are left a Gaussian of variance (sigma / d)^2 - 2 / 3. Errors:
+// docs/accuracy.md.
 //
-// Borders are met in `decimate` alone. It reads the source as its border extends it. Sample k is at pixel k d of the source
-// whatever the region, so the result of a region is that of the whole but for rounding. A NaN or an infinity spreads to less
-// than 6 sigma, and an infinity may become a NaN.
+// Only `decimate` meets borders: it reads the source as its border extends it. Sample k is at pixel k d of the source,
+// whatever the region is. So a region gets the result of the whole image, except for rounding. A NaN or an infinity
+// spreads less than 6 sigma, and an infinity may become a NaN.
 //
 // It needs a sigma of 8 to 8192 along either axis, and a window of at least 4 sigma. Any alignment will do.
 // The smaller sigma is, the more samples there are and the longer it takes.
@@ -44,7 +45,7 @@ int factor_of(double sigma) {
     return static_cast<int>(sigma / samples_per_sigma);
 }
 
-/// The Gaussian that is left for the small image when the prefilter and the interpolation have done theirs.
+/// The sigma, in samples, of the Gaussian that is left when the prefilter and the interpolation have done theirs.
 double sigma_of_samples(double sigma) {
     const double ratio = sigma / factor_of(sigma);
     return std::sqrt(ratio * ratio - 2.0 / 3);
@@ -63,18 +64,18 @@ std::int64_t most_samples(std::int64_t size, double sigma) {
     return most_blurred(size, sigma) + 2 * radius_of_samples(sigma);
 }
 
-/// Pixels of the source as its border extends it that the samples are made of, at most.
+/// The most pixels of the source, as its border extends it, that the samples are made of along one axis.
 std::int64_t most_pixels(std::int64_t size, double sigma) {
     return (most_samples(size, sigma) + support - 1) * factor_of(sigma);
 }
 
-/// Values of such a row, from a multiple of 4 on.
+/// The most values of such a row, which starts at a multiple of 4.
 std::int64_t most_row_values(const filter_facts& p) {
     return most_pixels(p.width, p.sigma.x) * p.channels + 3;
 }
 
-/// Few rows where blocks would be few, many where they need not be: the lines of samples at a band's ends are
-/// shared by two of them.
+/// Bands have few rows only if there would be too few blocks: two neighbouring bands both compute parts of the samples
+/// between them.
 sample_band band_of(const filter_facts& p, std::int64_t wanted_blocks) {
     const int factor = factor_of(p.sigma.y);
     const std::int64_t strips = divide_up(most_row_values(p), tile::values) * p.images;
@@ -94,7 +95,7 @@ struct sizes {
     std::int64_t blurred;
 };
 
-/// In floats, at most.
+/// The most that each takes, in floats.
 sizes sizes_of(const filter_facts& p, const sample_band& band) {
     const std::int64_t bands =
         divide_up(most_samples(p.height, p.sigma.y) + support - 1, band.cells) * band.parts;
@@ -106,7 +107,7 @@ sizes sizes_of(const filter_facts& p, const sample_band& band) {
             p.images * most_blurred(p.height, p.sigma.y) * most_blurred(p.width, p.sigma.x) * p.channels};
 }
 
-/// For `size` pixels from `begin` of a line of `source_size`.
+/// The samples for `size` pixels from pixel `begin` on, of a line of `source_size` pixels.
 sample_axis axis_of(double sigma, std::int64_t begin, std::int64_t size, std::int64_t source_size,
                     border border) {
     sample_axis a{};
@@ -119,7 +120,7 @@ sample_axis axis_of(double sigma, std::int64_t begin, std::int64_t size, std::in
     a.blurred = static_cast<int>(last_blurred - first_blurred + 1);
     a.first = first_blurred - a.radius;
     std::int64_t last = last_blurred + a.radius;
-    // Samples that see nothing of the picture are all the same.
+    // Samples that are made of border alone are all equal.
     if (border == border::replicate || border == border::constant) {
         a.first = std::max<std::int64_t>(a.first, -support / 2);
         last = std::min(last, (source_size - 1 + a.factor - 1) / a.factor + support / 2);
@@ -135,7 +136,7 @@ sample_axis axis_of(double sigma, std::int64_t begin, std::int64_t size, std::in
     return a;
 }
 
-/// What all of its kernels know of the problem.
+/// The parameters that all of its kernels share.
 decimation decimation_of(const filter_facts& p, const sample_band& band) {
     decimation d{};
     d.x = axis_of(p.sigma.x, p.x, p.width, p.source_width, p.border);
@@ -162,7 +163,7 @@ bool fits_grids(const filter_facts& p) {
            divide_up(most_samples(p.width, p.sigma.x) * p.channels, tile::threads) <= max_grid_y;
 }
 
-/// What lies around a small picture must not cost more than the window.
+/// Whether the pixels around a small picture would cost more than the window.
 bool is_small(const filter_facts& p, double taps_per_pixel) {
     const auto pixels = [](std::int64_t size, double sigma) {
         return static_cast<double>(most_pixels(size, sigma));
@@ -194,11 +195,11 @@ decimated_plan plan_decimated(const filter_facts& p, const device_traits& device
     const sample_band band = band_of(p, numbers.decimated_blocks);
     const decimation d = decimation_of(p, band);
     const sizes floats = sizes_of(p, band);
-    // As many threads a sample as keep the block busy.
+    // As many threads for each sample as keep the block busy.
     const int tasks = d.strip_pitch * round_up(band.lines(), tile::lines) / tile::lines;
     const auto lanes =
         static_cast<int>(std::bit_floor(static_cast<unsigned>(std::clamp(tile::threads / tasks, 1, 32))));
-    // Where tiles are many, fewer threads a tile, which share more of what they load.
+    // If there are many tiles, each gets fewer threads, which share more of what they load.
     const launch_extents tiles{divide_up(d.x.blurred, blur_tile::size),
                                divide_up(d.y.blurred, blur_tile::size), p.images};
     const bool are_many = tiles.x * tiles.y * p.images >= numbers.decimated_tiles_per_sm * device.sm_count;

@@ -7,10 +7,10 @@
 
 namespace heddle::kernels::separable_filter {
 
-/// The samples that a pixel adds to, and that a result is made of, along an axis.
+/// Along an axis, a pixel adds to so many samples, and a result is made of so many.
 inline constexpr int samples_of_pixel = 4;
-/// The largest radius of the Gaussian that the samples are filtered with. sigma / d is largest, and below 6, where d = 2: 4.5 *
-/// sqrt(36 - 2 / 3).
+/// The largest radius of the Gaussian that the samples are filtered with. sigma / d is largest, and below 6, where d = 2:
+/// 4.5 * sqrt(36 - 2 / 3).
 inline constexpr int most_sample_radius = 27;
 
 /// The samples along one axis. Sample k is at pixel k * factor of the source.
@@ -18,10 +18,10 @@ struct sample_axis {
     int factor;     ///< d
     float inverse;  ///< 1 / d
     std::int64_t
-        first;  ///< of the samples that are computed; those beyond are equal to the first or the last
+        first;  ///< sample that is computed; those beyond the ends are equal to the first or the last
     int count;
-    int before;   ///< from the first to the first blurred one
-    int blurred;  ///< the samples whose blur is wanted, from the one before the region's first cell on
+    int before;   ///< samples from `first` to the first blurred one
+    int blurred;  ///< blurred samples, from the one before the region's first cell on
     int phase;    ///< of the region's first pixel in its cell
     int radius;   ///< of the Gaussian
     static constexpr int most_taps = round_up(2 * most_sample_radius + 1, 4);
@@ -45,7 +45,7 @@ struct sample_band {
     }
 };
 
-/// What all kernels of `decimated` know.
+/// The parameters that all kernels of `decimated` share.
 struct decimation {
     static constexpr int strip_values = 512;
 
@@ -53,10 +53,10 @@ struct decimation {
     sample_axis y;
     sample_band band;
     int bands;
-    int strips;       ///< of strip_values
-    int strip_pitch;  ///< samples that those of a row add to, at most, times channels
+    int strips;       ///< of strip_values values each
+    int strip_pitch;  ///< the most samples that a strip's rows add to, times channels
     int channels;
-    std::int64_t first_value;  ///< of the strips in a row of the source: a multiple of 4
+    std::int64_t first_value;  ///< where the strips begin in a row of the source: a multiple of 4
     int lead;                  ///< values from there to x.first_pixel()
     float* partial;            ///< images x bands x strips x band.lines() x strip_pitch
     float* samples;            ///< images x y.count x x.count x channels
@@ -64,15 +64,15 @@ struct decimation {
 };
 
 struct decimated_plan {
-    decimation samples;           ///< without its pointers:
-    std::int64_t partial_floats;  ///< what `partial` has of scratch memory, at most
-    std::int64_t sample_floats;   ///< and `samples`, which follows
+    decimation samples;           ///< without its pointers
+    std::int64_t partial_floats;  ///< room for `partial` in scratch memory, at most
+    std::int64_t sample_floats;   ///< room for `samples`, which follows
     std::int64_t scratch_bytes;
     kernel_grid decimate;
     kernel_grid add_up;
     kernel_grid blur;
     kernel_grid interpolate;
-    int lanes;    ///< of `decimate`, that share a sample
+    int lanes;    ///< threads of `decimate` that share a sample
     int outputs;  ///< of a thread of `blur`
     bool aligned_loads;
     bool aligned_stores;

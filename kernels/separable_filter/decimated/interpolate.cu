@@ -1,7 +1,7 @@
 // decimated, third step: each result is interpolated between 4 x 4 blurred samples, with the weights of the cubic B-spline.
 //
-// A thread makes 64 rows of 4 values. Along x it takes a line of samples where a cell begins. Along y it evaluates the cubic of
-// the cell, 3 FMAs a value.
+// A thread makes 64 rows of 4 values. Where a cell begins, it interpolates a line of samples along x. Along y it evaluates
+// the cubic of the cell, with 3 FMAs a value.
 
 #include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/grid_dependency.cuh"
@@ -58,7 +58,7 @@ __global__ void __launch_bounds__(tile::threads)
 #pragma unroll
     for (int s = 0; s < support; ++s) take_line(lines[s]);
 
-    // The cell's cubic, from the differences of its lines: exact where they are equal.
+    // The cubic of the cell is made from differences of its lines, so that it is exact where they are equal.
     float cubic[4][4];
     const auto take_cubic = [&] {
 #pragma unroll

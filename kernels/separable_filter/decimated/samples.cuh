@@ -15,12 +15,12 @@ inline constexpr float sixth = 1.0f / 6;
 
 struct tile {
     static constexpr int threads = 128;
-    static constexpr int values = decimation::strip_values;  ///< of a row, that a block takes
+    static constexpr int values = decimation::strip_values;  ///< of a row that a block takes
     static_assert(values == 4 * threads);
     static constexpr int out_rows = 64;    ///< that a block of `interpolate` writes
     static constexpr int rows = 40;        ///< that a block of `decimate` reads, at most
-    static constexpr int least_rows = 16;  ///< and where the image is so small that blocks would be few
-    static constexpr int cells = 9;        ///< along y, that they make, at most
+    static constexpr int least_rows = 16;  ///< the same if the image is so small that blocks would be few
+    static constexpr int cells = 9;        ///< along y that those rows make, at most
     static constexpr int stages = 3;       ///< of the ring: all but one are on their way
     static constexpr int stage_rows = 4;
     static constexpr int lines = 4;  ///< that a thread adds up along x at a time
@@ -35,7 +35,7 @@ __host__ __device__ constexpr int samples_of_strip(int factor, int channels) {
     return ((tile::values - 1) / channels + factor) / factor + support;
 }
 
-/// The cell, counted from x's first, that a strip begins in.
+/// The cell in which a strip begins, counted from the first cell of `x`.
 __device__ inline int first_cell_of(const decimation& p, int strip) {
     return ::max(strip * tile::values - p.lead, 0) / p.channels / p.x.factor;
 }
@@ -48,15 +48,15 @@ __device__ inline float4 b_spline_weights(float u) {
 }
 
 struct blur_tile {
-    static constexpr int size = 32;  ///< samples, both ways
-    /// A thread makes `outputs` in either pass. Along x, at one channel, there is work for all of them.
+    static constexpr int size = 32;  ///< samples, along x and along y
+    /// A thread makes `outputs` results in each pass. For one channel, the pass along x has work for all threads.
     __host__ __device__ static constexpr int threads(int outputs) { return 72 * size / outputs; }
 
-    /// Samples of a line of the tile with those around it, and those that convolve() loads but does not use.
+    /// Samples of a tile's line with those around it, and with those that convolve() loads but does not use.
     __host__ __device__ static constexpr int line(int radius) { return size + round_up(2 * radius + 1, 4); }
     /// Odd, so that the lanes' rows lie in different banks.
     __host__ __device__ static constexpr int pitch(int values) { return values | 1; }
-    /// Dynamic shared memory: taps, where the columns are, the samples, and those filtered along x.
+    /// Dynamic shared memory: taps, the columns' places, the samples, and the samples filtered along x.
     static std::size_t shared_bytes(int radius_x, int radius_y, std::int64_t channels) {
         const auto count = static_cast<int>(channels);
         const int words = 2 * sample_axis::most_taps + line(radius_x) * count +

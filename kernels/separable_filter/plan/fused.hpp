@@ -14,8 +14,8 @@
 
 namespace heddle::kernels::separable_filter {
 
-/// A block's shared memory, in this order: a barrier, the ring, the rows of a round, taps that are not
-/// compiled in, the columns that stand for those outside of the image.
+/// A block's shared memory in its order: a barrier, the ring, the rows of a round, and taps that are not compiled in. Last
+/// come the columns that stand for those outside of the image.
 struct ring_layout {
     int strip;        ///< values of a row of the destination
     int halo;         ///< values on both sides of them, in whole copies of 16 bytes
@@ -41,13 +41,13 @@ struct fused_ring_plan {
 
 /// The largest radius of windows that tiles take. It is the same for both axes.
 constexpr int max_tile_radius(pixel_type type, std::int64_t channels) {
-    constexpr int max_halo = 12;  // values of a row beside a tile
+    constexpr int max_halo = 12;  // values of a row on each side of a tile
     const int most = type == pixel_type::f32 ? 5 : type == pixel_type::u8 ? 2 : 3;
     return std::min(most, max_halo / static_cast<int>(channels));
 }
 
-/// What a warp of fused_tiles blurs: some rows of as many columns as its lanes own, but for those at both sides, which
-/// only lend theirs.
+/// What a warp of fused_tiles blurs: some rows of the columns that its lanes own. The lanes at both sides own none, and
+/// only lend their values.
 struct tile_shape {
     static constexpr int lanes = 32;
     static constexpr int rows = 8;
@@ -80,12 +80,12 @@ struct tile_grid {
 struct fused_tiles_plan {
     kernel_grid grid;
     tile_grid tiles;
-    int shift;  ///< values that a window begins before its place, so that its packets are aligned in the source
-    bool stores_packets;  ///< rows of the destination are whole ones, at multiples of their size
+    int shift;            ///< values by which windows begin early, so that packets are aligned in the source
+    bool stores_packets;  ///< the destination's rows are whole packets, at multiples of their size
     double us;            ///< predicted
 };
 
-/// Needs one radius from 1 to max_tile_radius(), and rows of the source at multiples of packets.
+/// Needs one radius from 1 to max_tile_radius(), and rows of the source that start at multiples of packets.
 inline fused_tiles_plan plan_fused_tiles(const filter_facts& p, const device_traits& device) {
     const tile_shape shape = tile_shape::of(p);
     const auto shift = static_cast<int>(p.x * p.channels % shape.values);
@@ -112,33 +112,33 @@ constexpr int max_register_radius(pixel_type type, std::int64_t channels) {
 /// Strips are compiled for radii that are multiples of this.
 inline constexpr int strip_radius_step = 2;
 
-/// What a warp of fused_strips marches down with: a strip of as many columns as its lanes own.
+/// The strip that a warp of fused_strips marches down. It has as many columns as the warp's lanes own.
 struct strip_shape {
     static constexpr int lanes = 32;
     static constexpr int warps = 4;  ///< of a block, at most: narrow images take fewer
 
-    /// Neighbours that a thread owns, a packet: 16 bytes, or 8 of uint8 where sums of more would not fit the
-    /// registers and, of one and two channels, where 8 are faster.
+    /// Neighbours that a thread owns, a packet: 16 bytes. For uint8 they are 8 where sums of more would not fit the registers,
+    /// and for one and two channels, where 8 are faster.
     int values;
     int words;
     int halo;
     int lead;     ///< values of a window before a thread's own
     int packets;  ///< of a window
 
-    /// Where rows are not aligned, a packet of small values is put together from words of memory, which reach
-    /// beyond it on both sides. They stay in the row: the first packet, the head, and the last one that is
-    /// followed by fewer than `slack` values are fetched singly.
+    /// Where rows are not aligned, a packet of small values is put together from words of memory, which reach beyond it on both
+    /// sides. No word may reach beyond the row. So the first packet, the head, is fetched singly, and so is a last one with
+    /// fewer than `slack` values behind it.
     bool shifts;
     int slack;
     int head;
-    /// Values of a row that a lane fetches singly: of the halos, the head, and what the last packet leaves.
+    /// Values of a row that a lane fetches singly: its share of the halos, the head and what the last packet leaves.
     int singles;
 
     int rows;  ///< that are fetched and staged at a time
     int staged_bytes;
     int blocks_per_sm;
 
-    /// For a radius that is compiled.
+    /// `radius` is one that is compiled.
     constexpr strip_shape(int size, int channels, int radius)
         : values(size > 1 || (channels >= 3 && radius <= 3) ? packet_bytes / size : 8),
           words(values * size / 4),
@@ -157,7 +157,7 @@ struct strip_shape {
 
   private:
     constexpr int blocks_of(int size, int radius) const {
-        // What the registers allow: sums, a row's results, the rows under way, and the rest as compiled.
+        // Registers of a thread: sums, a row's results, the rows under way, and what the compiler needs besides.
         const int registers = 2 * radius * values + values + rows * (words + singles) + 52;
         // Few blocks of float keep DRAM busy: more would only filter more rows to start.
         const int most = size == 4 ? 3 : 6;

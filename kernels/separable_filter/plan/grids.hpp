@@ -36,9 +36,9 @@ struct march {
     std::int64_t waves;  ///< of all blocks over the device, the last one whole or not
 };
 
-/// A block takes `round` rows at a time and filters `extra` of them only to start, so rows are chosen to fill
-/// its rounds, and to be no fewer than those. Within that, small images get one wave of blocks over the whole
-/// device. Large ones get several, so that an SM that runs ahead takes more of them.
+/// A block takes `round` rows at a time, and filters `extra` rows only to start. So its rows fill whole rounds with these,
+/// and are no fewer than `extra`. Within that, small images get one wave of blocks over the whole device. Large ones get
+/// several, so that an SM that runs ahead takes more blocks.
 inline march plan_march(std::int64_t height, std::int64_t strips, std::int64_t images,
                         std::int64_t resident_blocks, int extra, int round, const costs::marching& numbers) {
     constexpr std::int64_t max_rows = std::int64_t{1} << 29;
@@ -61,7 +61,7 @@ struct warp_strips {
     static constexpr int lanes = 32;
     static constexpr int max_warps = 4;  ///< of a block
 
-    std::int64_t blocks;  ///< side by side, all of `warps` warps
+    std::int64_t blocks;  ///< side by side, of `warps` warps each
     int warps;
     std::int64_t blocks_per_sm;
     std::int64_t rows_of_wave;  ///< of strips whose blocks make one wave over the whole device
@@ -78,8 +78,8 @@ struct warp_strips {
         rows_of_wave = divide_up(height, segments);
     }
 
-    /// The grid for strips of `strip_rows` rows. A warp needs warp_bytes of shared memory, a block `lines` pointers to lines
-    /// and, of lines that lie at any address, their heads (kernels/frame/marching_warp.cuh).
+    /// The grid for strips of `strip_rows` rows. A warp needs warp_bytes of shared memory. A block needs `lines` pointers to
+    /// lines and, if lines lie at any address, their heads (kernels/frame/marching_warp.cuh).
     kernel_grid grid(std::int64_t height, std::int64_t images, int strip_rows, int warp_bytes, int lines,
                      bool aligned, const device_traits& device) const {
         const std::size_t line_bytes = sizeof(const std::uint8_t*) + (aligned ? 0 : sizeof(unsigned));

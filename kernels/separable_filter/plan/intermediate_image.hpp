@@ -13,7 +13,7 @@ struct intermediate_image {
     std::int64_t first_row = 0;  ///< of the source
     std::int64_t rows = 0;
     std::int64_t source_rows = 0;
-    std::int64_t stride = 0;  ///< of rows, those of all images one after another
+    std::int64_t stride = 0;  ///< from row to row; the rows of all images lie one after another
 
     __host__ __device__ std::int64_t source_row(std::int64_t row) const {
         const std::int64_t y = first_row + row;
@@ -24,9 +24,9 @@ struct intermediate_image {
     }
 };
 
-/// The rows that a blur's rows y..y + height - 1 need: those of their window that lie in the source. What
-/// replicate and both kinds of reflect show outside of it is among them, as the mirror image of a row that
-/// the window reaches beyond an edge is no further inside than the window. For `wrap` the window itself.
+/// The rows that a blur's rows y..y + height - 1 need: those of their windows that lie in the source. They include all that
+/// replicate and both kinds of reflect show outside of it: a mirrored row lies no further inside than the window reaches.
+/// For `wrap` they are all rows of the windows.
 inline intermediate_image intermediate_rows(std::int64_t source_height, std::int64_t y, std::int64_t height,
                                             std::int64_t radius, border border) {
     intermediate_image image{.source_rows = source_height};

@@ -15,7 +15,7 @@ namespace heddle::kernels::separable_filter {
 
 /// The narrowest strip that a rung of bytes has on the tensor cores.
 inline constexpr std::int64_t min_strip_columns = 32;
-/// Grids count the strips of all images, a few blocks for each.
+/// The most strips of all images that a grid counts, with a few blocks for each.
 inline constexpr std::int64_t max_strips = std::int64_t{1} << 28;
 
 /// What a warp of mma_xy works on.
@@ -35,7 +35,7 @@ struct square_tile {
     static_assert(warp_columns >= min_strip_columns);
 };
 
-/// What a ring of `blocks` blocks of 16 rows leaves the registers for.
+/// The shape of blocks whose warps keep a ring of `blocks` blocks of 16 rows in registers.
 struct ring_of_squares {
     int warps;
     int blocks_per_sm;
@@ -51,9 +51,9 @@ struct ring_of_squares {
           columns(warps * square_tile::warp_columns) {}
 };
 
-/// The weights of one axis as whole numbers 256 * high + low, whose sum is `sum`, with zeros around them:
-/// element 16 + i - j is the weight of the window's value i in the square's value j. The window has 16 *
-/// blocks values and starts `lead` before the square.
+/// The weights of one axis as whole numbers 256 * high + low, whose sum is `sum`. Zeros lie around them. Element 16 + i - j
+/// is the weight of the window's value i in the square's value j. The window has 16 * blocks values and starts `lead`
+/// before the square.
 template <int max_blocks>
 struct square_band {
     static constexpr int size = (max_blocks + 1) * square_tile::side;
@@ -81,7 +81,7 @@ __host__ __device__ constexpr square_layout lay_out_squares(int blocks_x, int bl
     constexpr int fragment_bytes = 8, barrier_bytes = 8;
     constexpr int block_bytes = 2 * 32 * fragment_bytes;
     square_layout l{};
-    // An odd number of 16 bytes: eight rows of a matrix lie in banks of their own.
+    // An odd multiple of 16 bytes, so that eight rows of a matrix lie in different banks.
     l.pitch = square_tile::side * ((strip_columns / square_tile::side + blocks_x) | 1);
     l.fragments_y = 2 * square_tile::stages * barrier_bytes;
     l.fragments_x = l.fragments_y + blocks_y * block_bytes;
@@ -100,14 +100,14 @@ struct mma_xy_plan {
     int strips;
     int segments;
     int tiles;  ///< squares that a block does, one below the other
-    /// Rows of the source lie multiples of 4 bytes apart, and those of the destination begin at such.
+    /// Rows of the source lie multiples of 4 bytes apart, and rows of the destination begin at multiples of 4 bytes.
     bool in_words;
     int source_alignment;
     int destination_alignment;
     double us;  ///< predicted
 };
 
-/// The blocks that the window of a square takes, which has `halo` values besides the square's own.
+/// The blocks of a square's window, which has `halo` values besides the square's own.
 constexpr int blocks_of_squares(int halo) {
     return std::max(2, (square_tile::side + halo + square_tile::side - 1) / square_tile::side);
 }
@@ -121,7 +121,7 @@ inline mma_xy_plan plan_mma_xy(const filter_facts& p, const device_traits& devic
     const int lead = reach + beyond;
     const int needed_y = blocks_of_squares(static_cast<int>(2 * p.radius.y));
     const int blocks_x = blocks_of_squares(lead + reach);
-    const int blocks_y = needed_y == 5 ? 6 : needed_y;  // as compiled
+    const int blocks_y = needed_y == 5 ? 6 : needed_y;  // 5 is not compiled
     const ring_of_squares ring(blocks_y);
 
     const std::int64_t strips = divide_up(p.row_values(), ring.columns);

@@ -8,12 +8,12 @@
 
 #include <cstdint>
 
-/// What plans predict. Pure.
+/// Predicts the times of plans. Pure.
 namespace heddle::kernels::separable_filter {
 
 using cost_place = kernels::cost_place<h200>;
 
-/// What a kernel does with a problem.
+/// The work that a problem makes for a kernel.
 struct work {
     double bytes = 0;  ///< of the images that it reads and writes
     double waits = 0;  ///< steps that wait for one another, in all waves of blocks
@@ -30,11 +30,11 @@ constexpr double values_of(const filter_facts& p) {
     return static_cast<double>(p.row_values()) * static_cast<double>(p.height) *
            static_cast<double>(p.images);
 }
-/// Source and destination, each once.
+/// Bytes of the source and of the destination, each counted once.
 constexpr double image_bytes(const filter_facts& p) {
     return 2 * values_of(p) * p.value_bytes();
 }
-/// Half of the pixels that a window has beside its middle one, along one axis and along the other.
+/// Half of the pixels of both windows, along x and along y, without their middle ones.
 constexpr double both_radii(const filter_facts& p) {
     return static_cast<double>(p.radius.x) + static_cast<double>(p.radius.y);
 }

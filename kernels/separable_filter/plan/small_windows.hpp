@@ -32,19 +32,19 @@ struct span_tile {
     static constexpr int products = 4;  ///< of a warp, side by side
     static constexpr int product = spans * product_columns;
     static constexpr int columns = products * product;
-    static constexpr int rows = 2;    ///< a step
+    static constexpr int rows = 2;    ///< of a step
     static constexpr int depth = 32;  ///< values that a product sums over
 
-    /// What registers allow.
+    /// As many blocks as registers allow.
     __host__ __device__ static constexpr int blocks_per_sm(int radius) {
         return radius < 3 ? 4 : radius < 5 ? 3 : 2;
     }
-    /// Steps of a warp whose rows are under way: about 16 for a multiprocessor's blocks together.
+    /// Steps of a warp whose rows are under way. The blocks of a multiprocessor have about 16 together.
     __host__ __device__ static constexpr int stages(int radius) { return 16 / blocks_per_sm(radius); }
 };
 
-/// Two rows as a warp of mma_x_registers_y loads them, from `lead` values before its columns on: packets, or words of rows that
-/// lie at any address.
+/// Two rows in shared memory, as a warp of mma_x_registers_y loads them from `lead` values before its columns on. It loads
+/// packets, or words if rows lie at any address.
 struct span_stage {
     static constexpr int packet = packet_bytes;
     static constexpr int word = 4;
@@ -52,7 +52,7 @@ struct span_stage {
         packet - word + span_tile::columns - span_tile::product_columns + span_tile::depth;
     static constexpr int packets = (most_bytes + packet - 1) / packet;
     static constexpr int words = (most_bytes + word - 1 + word - 1) / word;
-    /// Such that the words of four spans and two rows are in different banks.
+    /// Chosen so that the words of four spans and two rows are in different banks.
     static constexpr int pitch = (packets * packet + 63) / 128 * 128 + 64;
     static_assert(words * word <= pitch);
     static constexpr int bytes = span_tile::rows * pitch;
@@ -69,7 +69,7 @@ struct span_stage {
     }
 };
 
-/// Values of a window before its columns: it starts at a multiple of a word in memory.
+/// Values of a window before its columns. The window starts at a multiple of a word in memory.
 inline int values_before_span(const filter_facts& p) {
     return values_before(static_cast<int>(p.reach()), static_cast<int>(p.x * p.channels), span_stage::word);
 }
@@ -84,8 +84,8 @@ struct mma_x_registers_y_plan {
     double us;  ///< predicted
 };
 
-/// Needs bytes, and windows of 16 columns within span_tile::depth values. A strip has no fewer rows than its
-/// warp filters to start it, and no more than a grid's count of strips and the card's balance want.
+/// Needs bytes, and windows of 16 columns within span_tile::depth values. A strip has at least the rows that its warp
+/// filters to start it. It has at most max_strip_rows, unless a grid has no room for so many strips.
 inline mma_x_registers_y_plan plan_mma_x_registers_y(const filter_facts& p, const device_traits& device) {
     const int radius = compiled_registers_radius(p.radius.y);
     const int before = values_before_span(p);
@@ -111,7 +111,7 @@ inline mma_x_registers_y_plan plan_mma_x_registers_y(const filter_facts& p, cons
 
 /// What a warp of mma_xy_by_channel works on.
 struct pixel_tile {
-    static constexpr int side = 16;  ///< of a square, in pixels; rows of a step
+    static constexpr int side = 16;  ///< of a square, in pixels; also rows of a step
     static constexpr int depth =
         32;                          ///< pixels of a product's window, which begins at a multiple of an octet
     static constexpr int octet = 8;  ///< pixels of it that a lane has
@@ -119,7 +119,7 @@ struct pixel_tile {
     static constexpr int stages = 2;  ///< steps whose rows are under way
 };
 
-/// What registers allow: each square keeps 6 for each channel.
+/// As many squares as registers allow: each keeps 6 registers for each channel.
 template <int channels>
 struct pixel_shape {
     static constexpr bool is_odd = channels % 2 == 1;
@@ -128,13 +128,13 @@ struct pixel_shape {
     static constexpr int columns = squares * pixel_tile::side;            ///< in pixels
 };
 
-/// 16 rows as a warp loads them, in packets or, of rows that lie at any address, in words, and as it stores them.
+/// 16 rows as a warp loads and as it stores them. It loads packets, or words if rows lie at any address.
 template <int channels>
 struct pixel_layout {
     static constexpr int packet = packet_bytes;
     static constexpr int octet_bytes = pixel_tile::octet * channels;
     static constexpr int lowest_bit = channels & -channels;
-    /// What pixels begin at multiples of.
+    /// The widest unit at whose multiples pixels begin.
     using unit_of_pixel = std::conditional_t<channels == 4, std::uint32_t,
                                              std::conditional_t<channels == 2, std::uint16_t, std::uint8_t>>;
     static constexpr int word = 4;
@@ -144,7 +144,7 @@ struct pixel_layout {
         std::max(packet - pixel_tile::octet * lowest_bit, 0);
     static constexpr int packets = (most_bytes + packet - 1) / packet;
     static constexpr int words = (most_bytes + word - 1 + word - 1) / word;
-    /// Such that what lanes read at once is in different banks.
+    /// Chosen so that what lanes read at once is in different banks.
     static constexpr int pitch = [] {
         constexpr int residue = channels % 2 == 1 ? 32 : channels == 2 ? 64 : 16;
         int result = packets * packet;
@@ -158,7 +158,7 @@ struct pixel_layout {
 
     static constexpr int results = pixel_tile::stages * stage;
     static constexpr int result_packets = pixel_shape<channels>::columns * channels / packet;
-    /// Such that what lanes write at once is in different banks.
+    /// Chosen so that what lanes write at once is in different banks.
     static constexpr int result_pitch = [] {
         constexpr int unit = packet * lowest_bit;
         return (result_packets * packet / unit | 1) * unit;

@@ -24,7 +24,7 @@ struct image_tiles {
     std::int64_t count;  ///< in all images
 };
 
-/// As wide as a narrow image, and high where windows are.
+/// Tiles are as wide as a narrow image, and high if windows are high.
 inline image_tiles tiles_of(const filter_facts& p) {
     constexpr std::int64_t max_columns = 64, values = 1024;
     const std::int64_t columns = power_at_least(p.row_values(), max_columns),
@@ -61,7 +61,7 @@ inline tiled_plan plan_tiled(const filter_facts& p, const device_traits& device)
     const std::int64_t resident = std::clamp<std::int64_t>(
         static_cast<std::int64_t>(device.shared_memory_per_sm) / (bytes + shared_bytes_reserved), 1,
         max_blocks_per_sm);
-    // Loads from shared memory, and those from the source, each of which costs as much as several.
+    // Counts loads from shared memory. A load from the source costs as much as several of those.
     constexpr double load = 4;
     const auto window_rows = static_cast<double>(tiles.window_rows), rows = static_cast<double>(tiles.rows),
                columns = static_cast<double>(tiles.columns);

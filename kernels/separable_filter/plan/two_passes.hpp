@@ -28,10 +28,10 @@ inline std::int64_t scratch_bytes_between(const filter_facts& p) {
     return p.images * p.rows_between * intermediate_of(p).stride * std::int64_t{sizeof(float)};
 }
 
-/// The values of a row that a block of launch_along_x() has.
+/// The values of a row that a block of launch_along_x() takes.
 inline constexpr int columns_along_x = 128;
 
-/// Blocks have so many values of a row in the pass along x and in that along y.
+/// The work of both passes. A block takes along_x_columns values of a row in the first one, and then along_y_columns.
 inline work work_of_two_passes(const filter_facts& p, const intermediate_image& between,
                                std::int64_t along_x_columns, std::int64_t along_y_columns,
                                const device_traits& device) {

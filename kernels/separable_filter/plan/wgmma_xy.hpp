@@ -25,17 +25,17 @@ struct tile {
     static constexpr int depth = 32;  ///< values that an instruction sums over
     static constexpr int stages = 4;  ///< steps whose rows are under way
     static constexpr int threads = (groups + 1) * 128;
-    static constexpr int first_stages = 2;  ///< whose rows come before those of the others are asked for
+    static constexpr int first_stages = 2;  ///< steps whose rows come before the others are asked for
     static constexpr int load_warps = stages;
     static constexpr int loader_registers = 64;
     static constexpr int group_registers = 104;
     static constexpr int max_depths_x = 10;      ///< of a window
     static constexpr int newest = side / depth;  ///< blocks of `depth` rows that a step adds
-    static constexpr int before = 1;             ///< and those that a window has before its newest
+    static constexpr int before = 1;             ///< such blocks of a window before its newest
     static constexpr int max_radius_y = before * depth / 2;
     static constexpr int max_radius_x = 32;
 
-    // Operands along k, in shared memory: rows of so many bytes, of `side` rows, and of `depth` rows.
+    // Operands in shared memory have so many bytes in a row along k. They have `side` or, along y, `depth` rows.
     static constexpr int operand_row = 128;
     static constexpr int operand_bytes = side * operand_row;
     static constexpr int operand_y_bytes = depth * operand_row;
@@ -53,17 +53,17 @@ struct band {
 using band_x = band<tile::max_depths_x * tile::depth>;
 using band_y = band<(1 + tile::before) * tile::depth>;
 
-/// Instructions along a window of a warpgroup's values and so many besides.
+/// Instructions along a window, which has a warpgroup's values and `besides` more.
 constexpr int depths_of(int besides) {
     return (tile::side + besides + tile::depth - 1) / tile::depth;
 }
 
-/// Boxes in shared memory that a window of so many depths takes.
+/// Boxes in shared memory that a window of `depths` instructions takes.
 __host__ __device__ constexpr int boxes_of(int depths) {
     return (depths * tile::depth + tile::operand_row - 1) / tile::operand_row;
 }
 
-/// Dynamic shared memory: rows under way, the bands as operands and results, aligned to 1024 bytes; then the others.
+/// Dynamic shared memory. Rows under way, the bands as operands and results come first, aligned to 1024 bytes.
 struct layout {
     int stage_boxes;
     int operand_x;
@@ -93,7 +93,7 @@ __host__ __device__ constexpr layout lay_out(int depths_x) {
 
 static_assert(lay_out(tile::max_depths_x).bytes <= 227 * 1024);
 
-/// Above, too few bits are left of the other weights. (A window of one has one weight, which is exact.)
+/// A larger weight leaves the others too few bits. (A window of one pixel has one weight, which is exact.)
 constexpr double max_weight = 0.625;
 inline bool has_small_weights(double sigma, std::int64_t radius) {
     double sum = 1;  // in units of the largest
@@ -104,16 +104,16 @@ inline bool has_small_weights(double sigma, std::int64_t radius) {
 
 constexpr int max_blocks = 192;
 
-/// Tiles that blocks share: they count through down the strips, of all images.
+/// The tiles that blocks share. They are numbered down the strips, and through all images.
 struct shares {
     int blocks;
     int strips;                                     ///< of an image
     int strip_tiles;                                ///< of a strip
-    std::array<int, max_blocks + 1> first_tiles{};  ///< of blocks
+    std::array<int, max_blocks + 1> first_tiles{};  ///< of blocks, and the end of the last
 };
 
-/// Shares out the tiles so that all blocks end together. Tiles of strips at the sides take longer, as warps fill in columns,
-/// and a block that goes on to another strip takes a step without a result.
+/// Shares out the tiles so that all blocks end together. Tiles of strips at the sides take longer, as warps fill in
+/// columns. A block that goes on to another strip takes a step without a result.
 inline shares share_out(std::int64_t images, std::int64_t strips, std::int64_t strip_tiles,
                         const device_traits& device) {
     const auto& costs = costs_of(device).wgmma_xy;
@@ -152,7 +152,7 @@ namespace heddle::kernels::separable_filter {
 
 struct wgmma_xy_plan {
     kernel_grid grid;
-    bool is_box;   ///< whose weights are all one
+    bool is_box;   ///< all weights are one
     int lead;      ///< values of a window before a warpgroup's own columns
     int depths_x;  ///< instructions along a window
     bool stores_boxes;
@@ -161,17 +161,17 @@ struct wgmma_xy_plan {
     double us;  ///< predicted
 };
 
-/// What blocks of wgmma_xy share.
+/// The number of tiles that blocks of wgmma_xy share.
 inline std::int64_t warpgroup_tiles(const filter_facts& p) {
     using wgmma_xy::tile;
     return p.images * divide_up(p.row_values(), tile::columns) * divide_up(p.height, tile::side);
 }
 
-/// Needs bytes of aligned sources, windows of up to tile::max_depths_x instructions and tile::max_radius_y, and small weights.
+/// Needs bytes of aligned sources and small weights. Windows have up to max_depths_x instructions, and max_radius_y.
 inline wgmma_xy_plan plan_wgmma_xy(const filter_facts& p, const device_traits& device) {
     using namespace wgmma_xy;
     const auto reach = static_cast<int>(p.reach());
-    // Windows start at what is copied at once.
+    // Windows start at multiples of what is copied at once.
     const int lead = values_before(reach, static_cast<int>(p.x * p.channels), packet_bytes);
     const int depths_x = depths_of(lead + reach);
     const shares shares = share_out(p.images, divide_up(p.row_values(), tile::columns),

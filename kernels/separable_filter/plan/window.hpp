@@ -14,8 +14,8 @@ namespace heddle::kernels::separable_filter {
 /// What the widest loads and stores take at once, in bytes.
 inline constexpr int packet_bytes = 16;
 
-/// The values from the start of a window to its first column, at place x of a row: those that it reaches, and as many more as
-/// make it start at a multiple of `multiple`.
+/// The values from the start of a window to its first column, which is at place x of a row. They are `reach` values, and as
+/// many more as make the window start at a multiple of `multiple`.
 constexpr int values_before(int reach, int x, int multiple) {
     return reach + (x + round_up(reach, multiple) - reach) % multiple;
 }
@@ -47,13 +47,13 @@ struct taps {
     constexpr std::span<const float> weights() const { return {table, count()}; }
 };
 
-/// All rungs but naive and separable count the values of a row, the source's too, in 32 bits, and twice a
-/// row's in border.cuh.
+/// All rungs except naive and separable count the values of a row, also of the source's, in 32 bits. border.cuh counts
+/// twice as many.
 inline constexpr std::int64_t max_row_values = std::int64_t{1} << 29;
-/// mma_x_registers_y and wgmma_xy count a source's rows in 32 bits, and twice those in border.cuh.
+/// mma_x_registers_y and wgmma_xy count a source's rows in 32 bits. border.cuh counts twice as many.
 inline constexpr std::int64_t max_counted_rows = std::int64_t{1} << 29;
 
-/// function<channels>(), where the number of channels is compiled in.
+/// Calls function<channels>(), with the number of channels compiled in.
 template <class Function>
 void with_channels(std::int64_t channels, Function function) {
     switch (channels) {
@@ -68,7 +68,7 @@ void with_channels(std::int64_t channels, Function function) {
     }
 }
 
-/// function<radius>(), where the radii first, first + step, ... up to `last` are compiled in.
+/// Calls function<radius>(). The radii first, first + step, ... up to `last` are compiled in.
 template <int first, int last, int step = 1, class Function>
 void with_radius(int radius, Function function) {
     [&]<int... steps>(std::integer_sequence<int, steps...>) {
@@ -78,8 +78,8 @@ void with_radius(int radius, Function function) {
     (std::make_integer_sequence<int, (last - first) / step + 1>{});
 }
 
-/// Kernels are compiled for radii that are multiples of `step`. Each takes all radii above the multiple below it; the first one
-/// also takes 0.
+/// Kernels are compiled for radii that are multiples of `step`. Each takes all radii above the multiple below it; the first
+/// one also takes 0.
 constexpr int compiled_radius(std::int64_t radius, int step) {
     return std::max(round_up(static_cast<int>(radius), step), step);
 }
