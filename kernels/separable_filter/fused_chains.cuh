@@ -80,7 +80,7 @@ struct row_copies {
     int single_to[chain::single_copies];
     int row_singles;
     int inside_begin;  ///< the first of the warp's rows that the source has
-    int inside_end;    ///< and the end of those; it may lie up to a stage behind the inputs
+    int inside_end;    ///< one past the last such row, or up to a stage behind the inputs
 
     __device__ static int row_of_packet(int lane, int k) { return (lane + k * lanes) / chain::row_packets; }
 

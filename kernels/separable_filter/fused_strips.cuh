@@ -69,7 +69,7 @@ struct parameters : batch_rows<T> {
     float taps_y[2 * radius + 1];  ///< the last ones, after places that are not used
 };
 
-/// What a lane has fetched of a row: its packet, which starts `shift` bits into the words, and single values.
+/// A lane's fetched part of a row: its packet, which starts `shift` bits into the words, and single values.
 template <class T, class tile>
 struct fetched {
     static constexpr int words_read = tile::words + (tile::shifts ? 1 : 0);

@@ -227,8 +227,8 @@ __global__ void __launch_bounds__(ring_of_squares(blocks).threads, ring_of_squar
             filter_along_x<blocks>(p, own + step % tile::stages * tile::side * at.pitch, fragments_x + lane,
                                    newest, ring);
 
-            // Each lane arrives for itself, which costs a little. One arrival after a sync_warp() would do, but racecheck does not see
-            // that.
+            // Each lane arrives for itself, which costs a little. One arrival after a sync_warp() would do, but racecheck
+            // does not see that.
             ptx::arrive(&empty[step % tile::stages]);
             if (step < blocks - 1) continue;
             unsigned words[tile::squares][2];

@@ -56,7 +56,7 @@ struct parameters {
     int depths_x;
     int strips;                       ///< of an image
     int strip_tiles;                  ///< of a strip
-    int first_tiles[max_blocks + 1];  ///< of blocks
+    int first_tiles[max_blocks + 1];  ///< of blocks, and the end of the last
     unsigned multiplier_x;            ///< scales a sum, so that its whole part is the uppermost byte
     unsigned multiplier_y;
     unsigned rounding_y;  ///< half of what is cut off, and half of a sum's last bit
@@ -210,7 +210,7 @@ struct loader {
         }
     }
 
-    /// How the halves of a step come: not at all, as boxes, or, where the source has not all of their rows, row by row.
+    /// A half of a step is not needed, comes in boxes, or comes row by row if the source lacks some of its rows.
     enum class half_kind { unneeded, boxed, singly };
     static constexpr int half = tile::side / 2;
 
@@ -303,8 +303,8 @@ struct loader {
             const int pixel =
                 nearby_source_index(is_before ? -1 - pixels : p.width + pixels, p.width, p.border);
             const int value = pixel * channels + (is_before ? channels - 1 - channel : channel);
-            // If a strip begins inside a pixel, a mirror may show that pixel's other channels. They lie before `left`, and no result
-            // needs them. Columns that wrap come from memory.
+            // If a strip begins inside a pixel, a mirror may show that pixel's other channels. They lie before `left`, and
+            // no result needs them. Columns that wrap come from memory.
             const int first = p.border == border::wrap ? value - now.left : ::max(value - now.left, 0);
             seen[i] = beyond < 0 ? column : first;
         }

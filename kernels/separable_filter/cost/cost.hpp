@@ -23,23 +23,23 @@ struct costs {
 
     /// `automatic` takes decimated only if the smaller sigma is at least this.
     double min_sigma_of_decimated = 12;
-    /// What a pixel by which the image is extended costs decimated, in taps.
+    /// The cost, in taps, of each pixel by which decimated extends the image.
     double decimated_taps_per_pixel = 8;
 
     /// The most rows of a strip that a warp marches down. A multiprocessor that runs ahead then gets further blocks.
     std::int64_t max_strip_rows = 256;
 
-    /// How strips are cut for blocks that march down them: into several waves of blocks, if there are rows enough.
+    /// How strips are cut for blocks that march down them. If there are rows enough, the blocks make several waves.
     struct marching {
         std::int64_t min_rows = 6;
         std::int64_t max_waves = 4;
         /// Rows that each wave needs, so that those that are filtered only to start are a small part.
         std::int64_t rows_to_share = 64;
-        std::int64_t rows_to_share_per_extra = 8;  ///< for each row filtered only to start, as many more
+        std::int64_t rows_to_share_per_extra = 8;  ///< more for each row that is filtered only to start
     };
     marching march{};
 
-    /// What mma_xy takes, in a unit of its own.
+    /// The times of mma_xy, in a unit of its own.
     struct {
         std::int64_t step = 5;          ///< of 16 rows
         std::int64_t filling_step = 2;  ///< of 16 rows that give no result yet
@@ -47,7 +47,7 @@ struct costs {
         std::int64_t waves_tried = 4;
     } mma_xy{};
 
-    /// What wgmma_xy takes, in a unit of its own. The times of sides and starts count only if tiles are many.
+    /// The times of wgmma_xy, in a unit of its own. Those of sides and starts count only if tiles are many.
     struct {
         int tile = 8;
         int side_tile = 10;            ///< at an image's side

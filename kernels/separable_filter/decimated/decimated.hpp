@@ -15,10 +15,9 @@ inline constexpr int most_sample_radius = 27;
 
 /// The samples along one axis. Sample k is at pixel k * factor of the source.
 struct sample_axis {
-    int factor;     ///< d
-    float inverse;  ///< 1 / d
-    std::int64_t
-        first;  ///< sample that is computed; those beyond the ends are equal to the first or the last
+    int factor;          ///< d
+    float inverse;       ///< 1 / d
+    std::int64_t first;  ///< the first computed sample; those beyond the ends are equal to the outer ones
     int count;
     int before;   ///< samples from `first` to the first blurred one
     int blurred;  ///< blurred samples, from the one before the region's first cell on
@@ -66,7 +65,7 @@ struct decimation {
 struct decimated_plan {
     decimation samples;           ///< without its pointers
     std::int64_t partial_floats;  ///< room for `partial` in scratch memory, at most
-    std::int64_t sample_floats;   ///< room for `samples`, which follows
+    std::int64_t sample_floats;   ///< room for `samples`, which follow `partial`
     std::int64_t scratch_bytes;
     kernel_grid decimate;
     kernel_grid add_up;

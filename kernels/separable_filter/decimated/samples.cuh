@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-/// What the kernels of decimated share.
+/// Shared by the kernels of decimated.
 namespace heddle::kernels::separable_filter::decimated {
 
 inline constexpr int support = samples_of_pixel;
@@ -19,8 +19,8 @@ struct tile {
     static_assert(values == 4 * threads);
     static constexpr int out_rows = 64;    ///< that a block of `interpolate` writes
     static constexpr int rows = 40;        ///< that a block of `decimate` reads, at most
-    static constexpr int least_rows = 16;  ///< the same if the image is so small that blocks would be few
-    static constexpr int cells = 9;        ///< along y that those rows make, at most
+    static constexpr int least_rows = 16;  ///< that it reads at least, however small the image is
+    static constexpr int cells = 9;        ///< of a band along y, at most
     static constexpr int stages = 3;       ///< of the ring: all but one are on their way
     static constexpr int stage_rows = 4;
     static constexpr int lines = 4;  ///< that a thread adds up along x at a time

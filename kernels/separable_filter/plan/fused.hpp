@@ -46,8 +46,8 @@ constexpr int max_tile_radius(pixel_type type, std::int64_t channels) {
     return std::min(most, max_halo / static_cast<int>(channels));
 }
 
-/// What a warp of fused_tiles blurs: some rows of the columns that its lanes own. The lanes at both sides own none, and
-/// only lend their values.
+/// The part of an image that a warp of fused_tiles blurs: some rows of the columns that its lanes own. Lanes at both sides
+/// have no results, and only lend their values.
 struct tile_shape {
     static constexpr int lanes = 32;
     static constexpr int rows = 8;

@@ -56,7 +56,7 @@ inline march plan_march(std::int64_t height, std::int64_t strips, std::int64_t i
             divide_up(strips * images * blocks_of_strip, resident_blocks)};
 }
 
-/// How images are shared out among warps that march down strips of their own, side by side in blocks.
+/// Shares out images among warps that march down strips of their own, side by side in blocks.
 struct warp_strips {
     static constexpr int lanes = 32;
     static constexpr int max_warps = 4;  ///< of a block

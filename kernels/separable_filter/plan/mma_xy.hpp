@@ -18,7 +18,7 @@ inline constexpr std::int64_t min_strip_columns = 32;
 /// The most strips of all images that a grid counts, with a few blocks for each.
 inline constexpr std::int64_t max_strips = std::int64_t{1} << 28;
 
-/// What a warp of mma_xy works on.
+/// The squares of values that a warp of mma_xy works on.
 struct square_tile {
     static constexpr int side = 16;    ///< of the square of values that the products work on
     static constexpr int squares = 2;  ///< of a warp, side by side
@@ -115,7 +115,7 @@ constexpr int blocks_of_squares(int halo) {
 /// Needs bytes, and radii up to square_tile::max_radius.
 inline mma_xy_plan plan_mma_xy(const filter_facts& p, const device_traits& device) {
     const auto reach = static_cast<int>(p.reach());
-    // How far the window's first value lies beyond the start of a chunk.
+    // The values from the start of a chunk to the window's first.
     const auto beyond =
         static_cast<int>(static_cast<std::uint64_t>(p.place_offset() - reach) % square_tile::chunk);
     const int lead = reach + beyond;
@@ -128,7 +128,7 @@ inline mma_xy_plan plan_mma_xy(const filter_facts& p, const device_traits& devic
     const std::int64_t rows = divide_up(p.height, square_tile::side);
     const std::int64_t resident = std::int64_t{device.sm_count} * ring.blocks_per_sm;
     const std::int64_t columns = strips * p.images;
-    // How far a block marches.
+    // A block marches down as many squares as cost least. A few numbers of waves are tried.
     const auto& costs = costs_of(device).mma_xy;
     const std::int64_t fewest = divide_up(columns, resident);
     std::int64_t tiles = rows, least = INT64_MAX;

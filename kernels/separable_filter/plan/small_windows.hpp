@@ -25,7 +25,7 @@ constexpr int compiled_registers_radius(std::int64_t radius) {
     return radius <= 2 ? compiled_radius(radius, 1) : compiled_radius(radius, 2);
 }
 
-/// What a warp of mma_x_registers_y works on.
+/// The values that a warp of mma_x_registers_y works on.
 struct span_tile {
     static constexpr int product_columns = 16;
     static constexpr int spans = 4;
@@ -109,7 +109,7 @@ inline mma_x_registers_y_plan plan_mma_x_registers_y(const filter_facts& p, cons
                          strip_rows + 2 * radius, 1, strips.warps * (2 * radius + 1), device))};
 }
 
-/// What a warp of mma_xy_by_channel works on.
+/// The pixels that a warp of mma_xy_by_channel works on.
 struct pixel_tile {
     static constexpr int side = 16;  ///< of a square, in pixels; also rows of a step
     static constexpr int depth =

@@ -31,7 +31,7 @@ struct tile {
     static constexpr int group_registers = 104;
     static constexpr int max_depths_x = 10;      ///< of a window
     static constexpr int newest = side / depth;  ///< blocks of `depth` rows that a step adds
-    static constexpr int before = 1;             ///< such blocks of a window before its newest
+    static constexpr int before = 1;             ///< blocks of a window before its newest
     static constexpr int max_radius_y = before * depth / 2;
     static constexpr int max_radius_x = 32;
 

@@ -11,7 +11,7 @@
 
 namespace heddle::kernels::separable_filter {
 
-/// What the widest loads and stores take at once, in bytes.
+/// Bytes that the widest loads and stores take at once.
 inline constexpr int packet_bytes = 16;
 
 /// The values from the start of a window to its first column, which is at place x of a row. They are `reach` values, and as
@@ -20,7 +20,7 @@ constexpr int values_before(int reach, int x, int multiple) {
     return reach + (x + round_up(reach, multiple) - reach) % multiple;
 }
 
-/// What the weights of a window are.
+/// The kinds of a window's weights.
 enum class window {
     gaussian,  ///< scale * exp(-(i / sigma)^2 / 2), whose sum is 1
     box,       ///< all of them `scale`, whose sum is 1
