@@ -1,6 +1,6 @@
 #include "benchmarks/tuning/cases.hpp"
-#include "kernels/separable_filter/cost/h200.hpp"
-#include "kernels/separable_filter/facts.hpp"
+#include "kernels/gaussian_blur/cost/h200.hpp"
+#include "kernels/gaussian_blur/facts.hpp"
 #include "src/gaussian_blur/rungs.hpp"
 #include <heddle/gaussian_blur.hpp>
 #include <heddle/image.hpp>
@@ -11,12 +11,12 @@
 #include <cstdint>
 #include <iterator>
 
-HEDDLE_CHANGEABLE_COSTS(separable_filter)
+HEDDLE_CHANGEABLE_COSTS(gaussian_blur)
 
 namespace heddle::bench::tuning {
 namespace {
 
-using kernels::separable_filter::current;
+using kernels::gaussian_blur::current;
 using nlohmann::json;
 
 /// Images that begin so many bytes behind a multiple of 256, and lie as `at` says.
@@ -43,7 +43,7 @@ plan_us plans_of_type(const json& of, const device_traits& device) {
         {.radius = window_radius(radius.at(0), radius.at(1)),
          .border = border_named(of.at("border")),
          .exact = !may_be_decimated});
-    const kernels::separable_filter::filter_facts facts(problem);
+    const kernels::gaussian_blur::filter_facts facts(problem);
     return [=](std::string_view kernel) {
         const auto rungs = detail::blur_rungs<T>();
         return rungs.choose("tune-costs", gaussian_blur_algorithm::automatic, facts, device, kernel).plan.us;
@@ -69,7 +69,7 @@ plan_us plans_of(const json& problem, const device_traits& device) {
 
 const operation blur_operation{.name = "blur",
                                .cards = {"h200"},
-                               .begin = [](std::string_view) { current = kernels::separable_filter::h200; },
+                               .begin = [](std::string_view) { current = kernels::gaussian_blur::h200; },
                                .rows = rows,
                                .of_card = [] { return std::vector<card_number>{}; },
                                .plans_of = plans_of};

@@ -19,7 +19,7 @@
 
 namespace heddle {
 
-/// The rungs of the blur; kernels/separable_filter/README.md is their ladder.
+/// The rungs of the blur; kernels/gaussian_blur/README.md is their ladder.
 enum class gaussian_blur_algorithm {
     automatic,
     naive,

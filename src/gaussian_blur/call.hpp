@@ -1,7 +1,7 @@
 #pragma once
 
-#include "kernels/separable_filter/facts.hpp"
-#include "kernels/separable_filter/launch.hpp"
+#include "kernels/gaussian_blur/facts.hpp"
+#include "kernels/gaussian_blur/launch.hpp"
 #include "src/gaussian_blur/rungs.hpp"
 #include "src/workspace.hpp"
 #include <heddle/gaussian_blur.hpp>
@@ -34,7 +34,7 @@ gaussian_blur_problem problem_of(const image_batch_view<const T>& source,
 /// Plans a call and launches it. `options` are the blur's or a filter's.
 template <class T, class Options>
 void run(const char* operation, gaussian_blur_algorithm algorithm, std::string_view kernel,
-         kernels::separable_filter::filter_facts facts, kernels::separable_filter::arguments<T>& arguments,
+         kernels::gaussian_blur::filter_facts facts, kernels::gaussian_blur::arguments<T>& arguments,
          cuda::stream_ref stream, const Options& options) {
     const stream_device device(stream);
     const auto [chosen, workspace] = plan_with_workspace(operation, options, stream, [&](bool has_scratch) {

@@ -1,5 +1,5 @@
-#include "kernels/separable_filter/facts.hpp"
-#include "kernels/separable_filter/launch.hpp"
+#include "kernels/gaussian_blur/facts.hpp"
+#include "kernels/gaussian_blur/launch.hpp"
 #include "src/gaussian_blur/call.hpp"
 #include "src/gaussian_blur/rungs.hpp"
 #include "src/gaussian_blur/taps.hpp"
@@ -15,8 +15,8 @@
 namespace heddle {
 namespace {
 
-using kernels::separable_filter::filter_facts;
-using kernels::separable_filter::taps;
+using kernels::gaussian_blur::filter_facts;
+using kernels::gaussian_blur::taps;
 
 constexpr const char* operation = "gaussian_blur";
 
@@ -81,14 +81,14 @@ void gaussian_blur(image_batch_view<const std::type_identity_t<T>> source, image
         {{"source", detail::footprint_of(source)}, {"destination", detail::footprint_of(destination)}});
     if (detail::is_empty(problem)) return;
     const filter_facts facts = filter_facts(problem);
-    kernels::separable_filter::arguments<T> arguments{.source = source,
-                                                      .destination = destination,
-                                                      .x = facts.x,
-                                                      .y = facts.y,
-                                                      .taps_x = taps_of(sigma.x, facts.radius.x),
-                                                      .taps_y = taps_of(sigma.y, facts.radius.y),
-                                                      .border = options.border,
-                                                      .border_value = detail::border_value_of<T>(options)};
+    kernels::gaussian_blur::arguments<T> arguments{.source = source,
+                                                   .destination = destination,
+                                                   .x = facts.x,
+                                                   .y = facts.y,
+                                                   .taps_x = taps_of(sigma.x, facts.radius.x),
+                                                   .taps_y = taps_of(sigma.y, facts.radius.y),
+                                                   .border = options.border,
+                                                   .border_value = detail::border_value_of<T>(options)};
     detail::run(operation, options.algorithm, options.kernel, facts, arguments, stream, options);
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "kernels/separable_filter/launch.hpp"
+#include "kernels/gaussian_blur/launch.hpp"
 #include "src/rungs.hpp"
 #include <heddle/device.hpp>
 
@@ -10,7 +10,7 @@
 /// The needs of the blur's kernels. An assertion beside each text checks the numbers in it.
 namespace heddle::detail::blur_needs {
 
-using namespace kernels::separable_filter;
+using namespace kernels::gaussian_blur;
 
 using need = detail::need<filter_facts>;
 

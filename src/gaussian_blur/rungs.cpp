@@ -1,8 +1,8 @@
 #include "src/gaussian_blur/rungs.hpp"
 
-#include "kernels/separable_filter/cost/cost.hpp"
-#include "kernels/separable_filter/facts.hpp"
-#include "kernels/separable_filter/launch.hpp"
+#include "kernels/gaussian_blur/cost/cost.hpp"
+#include "kernels/gaussian_blur/facts.hpp"
+#include "kernels/gaussian_blur/launch.hpp"
 #include "src/gaussian_blur/needs.hpp"
 #include "src/gaussian_blur/taps.hpp"
 #include "src/gaussian_blur/validate.hpp"
@@ -20,7 +20,7 @@
 namespace heddle {
 namespace {
 
-using namespace kernels::separable_filter;
+using namespace kernels::gaussian_blur;
 using namespace detail;
 using enum gaussian_blur_algorithm;
 namespace of = detail::blur_needs;

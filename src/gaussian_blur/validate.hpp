@@ -1,6 +1,6 @@
 #pragma once
 
-#include "kernels/separable_filter/facts.hpp"
+#include "kernels/gaussian_blur/facts.hpp"
 #include "src/images.hpp"
 #include "src/validate.hpp"
 #include <heddle/gaussian_blur.hpp>
@@ -79,7 +79,7 @@ inline void validate_window(const char* operation, const gaussian_blur_problem& 
 inline void validate_problem(const char* operation, const gaussian_blur_problem& problem,
                              const device_traits& device) {
     validate_window(operation, problem, device);
-    const std::int64_t value_bytes = kernels::separable_filter::bytes_of(problem.type);
+    const std::int64_t value_bytes = kernels::gaussian_blur::bytes_of(problem.type);
     const auto validate_layout = [&](const char* name, const tensor_layout& images) {
         require(images.element_bytes == value_bytes, operation, {name, "element_bytes"}, images.element_bytes,
                 "{} (problem.type)", value_bytes);

@@ -1,6 +1,6 @@
 #include "src/host/separable.hpp"
 
-#include "kernels/separable_filter/plan/intermediate_image.hpp"
+#include "kernels/gaussian_blur/plan/intermediate_image.hpp"
 #include "src/host/border.hpp"
 
 #include <omp.h>
@@ -85,8 +85,8 @@ void convolve_on_host(const image_batch_view<const T>& sources, const image_batc
     const float border_value = kind == border::constant ? static_cast<float>(static_cast<T>(constant)) : 0.0f;
 
     // The pass along x filters each row with its border pixels written out. The pass along y adds whole rows.
-    const kernels::separable_filter::intermediate_image between =
-        kernels::separable_filter::intermediate_rows(source.height, top, height, radius_y, kind);
+    const kernels::gaussian_blur::intermediate_image between =
+        kernels::gaussian_blur::intermediate_rows(source.height, top, height, radius_y, kind);
     std::vector<float> filtered(static_cast<std::size_t>(between.rows) * row_values);
     // A row of the border's constant, filtered along x.
     const double sum = std::accumulate(taps_x.begin(), taps_x.end(), 0.0);

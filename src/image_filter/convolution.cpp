@@ -1,5 +1,5 @@
-#include "kernels/separable_filter/facts.hpp"
-#include "kernels/separable_filter/launch.hpp"
+#include "kernels/gaussian_blur/facts.hpp"
+#include "kernels/gaussian_blur/launch.hpp"
 #include "src/gaussian_blur/call.hpp"
 #include "src/gaussian_blur/rungs.hpp"
 #include "src/gaussian_blur/validate.hpp"
@@ -22,7 +22,7 @@
 namespace heddle {
 namespace {
 
-namespace blur = kernels::separable_filter;
+namespace blur = kernels::gaussian_blur;
 constexpr auto automatic = gaussian_blur_algorithm::automatic;
 
 /// The arguments must be valid, and the images not empty.

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "kernels/gaussian_blur/plan/window.hpp"
 #include "kernels/image_filter/launch.hpp"
-#include "kernels/separable_filter/plan/window.hpp"
 #include "src/gaussian_blur/validate.hpp"
 #include "src/images.hpp"
 #include <heddle/image_filter.hpp>
@@ -12,7 +12,7 @@
 /// Checks of the arguments of image filters, on the GPU and the CPU.
 namespace heddle::detail {
 
-inline constexpr std::size_t max_taps = 2 * kernels::separable_filter::taps::table_radius + 1;
+inline constexpr std::size_t max_taps = 2 * kernels::gaussian_blur::taps::table_radius + 1;
 
 template <class From, class To>
 void validate_filter(const char* operation, const image_batch_view<const From>& source,
