@@ -5,27 +5,6 @@ namespace {
 
 const device_traits h200_like{.compute_capability_major = 9, .sm_count = 132};
 
-TEST(matrix_reduce_select, wants_neighbours) {
-    using enum matrix_reduce_algorithm;
-    EXPECT_EQ(select(matrix_reduce_problem{{10, 20}}, h200_like), vectorized);
-    EXPECT_EQ(select(matrix_reduce_problem{{10, 20, 1, 10}}, h200_like), vectorized);
-    EXPECT_EQ(select(matrix_reduce_problem{{10, 20, 60, 3}}, h200_like), coalesced);
-    EXPECT_EQ(select(matrix_reduce_problem{{1, 20, 60, 3}}, h200_like), vectorized);
-}
-
-TEST(matrix_reduce_why_not, says_what_a_rung_needs) {
-    using enum matrix_reduce_algorithm;
-    const matrix_reduce_problem dense{{10, 20}}, across{{10, 20, 1, 10}}, apart{{10, 20, 60, 3}},
-        row{{1, 20, 60, 3}};
-    EXPECT_EQ(why_not(vectorized, apart, h200_like),
-              "matrix_reduce: vectorized needs a stride of 1; given: rows 10, cols 20, row_stride 60, "
-              "col_stride 3, element_bytes 4, compute capability 9.0");
-    for (const matrix_reduce_problem& problem : {dense, across, row})
-        EXPECT_EQ(why_not(vectorized, problem, h200_like), "");
-    for (const auto algorithm : {automatic, naive, coalesced})
-        EXPECT_EQ(why_not(algorithm, apart, h200_like), "");
-}
-
 TEST(matrix_reduce_workspace, is_needed_by_rows_that_blocks_share_only) {
     const auto bytes = [](std::int64_t rows, std::int64_t cols) {
         return matrix_reduce_workspace_bytes({{rows, cols}}, h200_like);

@@ -56,17 +56,5 @@ TEST(softmax_gradient_reference, agrees_with_finite_differences) {
     }
 }
 
-TEST(softmax_gradient_select, vectorises_rows_that_lie_side_by_side) {
-    const device_traits device{.sm_count = 132};
-    const matrix_layout dense{100, 9};
-    const softmax_gradient_problem apart{dense, {100, 9, 18, 2}, dense};
-    EXPECT_EQ(select(softmax_gradient_problem{dense, dense, dense}, device), algorithm::vectorized);
-    EXPECT_EQ(select(apart, device), algorithm::block_per_row);
-    EXPECT_EQ(why_not(algorithm::vectorized, apart, device),
-              "softmax_gradient: vectorized needs each row's elements side by side; given: rows 100, cols "
-              "9, unit_stride false, element_bytes 4, in_packets false, compute capability 0.0");
-    EXPECT_EQ(why_not(algorithm::naive, apart, device), "");
-}
-
 }  // namespace
 }  // namespace heddle::test
