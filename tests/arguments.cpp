@@ -39,6 +39,8 @@ operand vector(const std::string& name, char size, const std::string& fit = {}, 
 struct view {
     float* data;
     std::int64_t rows, cols, row_stride, col_stride = 1;
+
+    bool operator==(const view&) const = default;
 };
 
 /// The enumerator with this name among any rungs. It is 99 where no rung has the name.
@@ -56,6 +58,7 @@ struct any_rung {
 struct arguments {
     std::vector<view> views;
     any_rung rung;
+    std::span<std::byte> workspace;
 
     matrix_view<float> m(std::size_t i) const {
         const view& v = views[i];
@@ -151,13 +154,17 @@ std::vector<operation> operations() {
                           matrix("dx", "x", in_place)};
     add(
         "rms_norm_gradient", gradients, rungs,
-        [=](args a) { rms_norm_gradient<float>(a.m(0), a.v(1), a.m(2), a.m(3), {}, s, {a.rung}); },
+        [=](args a) {
+            rms_norm_gradient<float>(a.m(0), a.v(1), a.m(2), a.m(3), {}, s,
+                                     {.algorithm = a.rung, .workspace = a.workspace});
+        },
         [](args a) { host::rms_norm_gradient<float>(a.m(0), a.v(1), a.m(2), a.m(3), {}); }, "mn", "another");
     for (const char* const sums : {"dgamma", "dbeta"}) gradients.push_back(parameter(sums, "x", output));
     add(
         "layer_norm_gradient", gradients, rungs,
         [=](args a) {
-            layer_norm_gradient<float>(a.m(0), a.v(1), a.m(2), a.m(3), a.v(4), a.v(5), s, {a.rung});
+            layer_norm_gradient<float>(a.m(0), a.v(1), a.m(2), a.m(3), a.v(4), a.v(5), s,
+                                       {.algorithm = a.rung, .workspace = a.workspace});
         },
         [](args a) { host::layer_norm_gradient<float>(a.m(0), a.v(1), a.m(2), a.m(3), a.v(4), a.v(5)); }, "n",
         "another");
@@ -199,7 +206,9 @@ std::vector<operation> operations() {
     };
     add(
         "linear", std::vector{x, weights, bias("bias", input), layer("y", output)}, "matmul_algorithm",
-        [=](args a) { linear<float>(a.m(0), a.m(1), a.v(2), a.m(3), s, {.algorithm = a.rung}); },
+        [=](args a) {
+            linear<float>(a.m(0), a.m(1), a.v(2), a.m(3), s, {.algorithm = a.rung, .workspace = a.workspace});
+        },
         [](args a) { host::linear<float>(a.m(0), a.m(1), a.v(2), a.m(3)); });
     add(
         "linear_gradient",
@@ -211,7 +220,8 @@ std::vector<operation> operations() {
                     bias("dbias", output)},
         "linear_gradient_algorithm",
         [=](args a) {
-            linear_gradient<float>(a.m(0), a.m(1), a.m(2), a.m(3), a.m(4), a.v(5), s, {.algorithm = a.rung});
+            linear_gradient<float>(a.m(0), a.m(1), a.m(2), a.m(3), a.m(4), a.v(5), s,
+                                   {.algorithm = a.rung, .workspace = a.workspace});
         },
         [](args a) { host::linear_gradient<float>(a.m(0), a.m(1), a.m(2), a.m(3), a.m(4), a.v(5)); }, "");
     const operand turned{"destination", 'n', 'm', "{} (source.cols)", "{} (source.rows)", output};
@@ -223,36 +233,56 @@ std::vector<operation> operations() {
     rungs = "matrix_reduce_algorithm";
     add(
         "row_sum", std::vector{matrix("x"), each_row("y", "x", output)}, rungs,
-        [=](args a) { row_sum<float>(a.m(0), a.v(1), s, {a.rung}); },
+        [=](args a) {
+            row_sum<float>(a.m(0), a.v(1), s, {a.rung, a.workspace});
+        },
         [](args a) { host::row_sum<float>(a.m(0), a.v(1)); }, "", "");
     add(
         "column_max", std::vector{matrix("x"), vector("y", 'n', "{} (x.cols)", output)}, rungs,
-        [=](args a) { column_max<float>(a.m(0), a.v(1), s, {a.rung}); },
+        [=](args a) {
+            column_max<float>(a.m(0), a.v(1), s, {a.rung, a.workspace});
+        },
         [](args a) { host::column_max<float>(a.m(0), a.v(1)); }, "", "");
 
     add(
         "inclusive_scan", unary_vectors, "scan_algorithm",
-        [=](args a) { inclusive_scan<float>(a.v(0), a.v(1), s, {a.rung}); },
+        [=](args a) {
+            inclusive_scan<float>(a.v(0), a.v(1), s, {a.rung, a.workspace});
+        },
         [](args a) { host::inclusive_scan<float>(a.v(0), a.v(1)); }, "n", "x");
     add(
         "exclusive_scan", unary_vectors, "scan_algorithm",
-        [=](args a) { exclusive_scan<float>(a.v(0), a.v(1), s, {a.rung}); },
+        [=](args a) {
+            exclusive_scan<float>(a.v(0), a.v(1), s, {a.rung, a.workspace});
+        },
         [](args a) { host::exclusive_scan<float>(a.v(0), a.v(1)); }, "n", "x");
 
     static float result;
     rungs = "reduce_algorithm";
     const std::vector one{vector("x", 'n')}, two{one[0], vector("y", 'n', "{} (x.size)")};
     add(
-        "sum", one, rungs, [=](args a) { sum<float>(a.v(0), &result, s, {a.rung}); },
+        "sum", one, rungs,
+        [=](args a) {
+            sum<float>(a.v(0), &result, s, {a.rung, a.workspace});
+        },
         [](args a) { (void)host::sum<float>(a.v(0)); }, "");
     add(
-        "min", one, rungs, [=](args a) { min<float>(a.v(0), &result, s, {a.rung}); },
+        "min", one, rungs,
+        [=](args a) {
+            min<float>(a.v(0), &result, s, {a.rung, a.workspace});
+        },
         [](args a) { (void)host::min<float>(a.v(0)); }, "");
     add(
-        "max", one, rungs, [=](args a) { max<float>(a.v(0), &result, s, {a.rung}); },
+        "max", one, rungs,
+        [=](args a) {
+            max<float>(a.v(0), &result, s, {a.rung, a.workspace});
+        },
         [](args a) { (void)host::max<float>(a.v(0)); }, "");
     add(
-        "dot", two, rungs, [=](args a) { dot<float>(a.v(0), a.v(1), &result, s, {a.rung}); },
+        "dot", two, rungs,
+        [=](args a) {
+            dot<float>(a.v(0), a.v(1), &result, s, {a.rung, a.workspace});
+        },
         [](args a) { (void)host::dot<float>(a.v(0), a.v(1)); }, "");
     return all;
 }
@@ -387,6 +417,48 @@ TEST_P(arguments_of, lie_apart) {
         }
 }
 
+/// Of all operands whose extents have this letter, one is named.
+TEST_P(arguments_of, have_bytes_that_can_be_counted) {
+    constexpr std::int64_t huge = std::int64_t{1} << 62;
+    for (const char letter : {'m', 'n', 'k'}) {
+        arguments all = valid();
+        for (std::size_t i = 0; i < operands.size(); ++i) {
+            if (operands[i].rows == letter) all.views[i].rows = huge;
+            if (operands[i].cols == letter) all.views[i].cols = all.views[i].row_stride = huge;
+        }
+        if (all.views == valid().views) continue;
+        for (const call& run : {GetParam().on_gpu, GetParam().on_host})
+            EXPECT_TRUE(invalid_argument_of([&] {
+                            run(all);
+                        }).ends_with(" is 4611686018427387904, expected an extent whose bytes fit 63 bits"))
+                << letter;
+    }
+}
+
+/// It begins where an operand does.
+TEST_P(arguments_of, lie_apart_from_the_workspace) {
+    static const std::set<std::string> takers = {"column_max",
+                                                 "dot",
+                                                 "exclusive_scan",
+                                                 "inclusive_scan",
+                                                 "layer_norm_gradient",
+                                                 "linear",
+                                                 "linear_gradient",
+                                                 "max",
+                                                 "min",
+                                                 "rms_norm_gradient",
+                                                 "row_sum",
+                                                 "sum"};
+    for (std::size_t i = 0; takers.contains(GetParam().name) && i < operands.size(); ++i) {
+        arguments all = valid();
+        auto* const data = reinterpret_cast<std::byte*>(all.views[i].data);
+        all.workspace = {data, 64};
+        refuses(
+            "options.workspace is " + address_of(data) + ", expected memory apart from " + operands[i].name,
+            all, false);
+    }
+}
+
 TEST_P(arguments_of, have_a_rung_that_is_an_enumerator) {
     if (GetParam().algorithms.empty()) return;
     arguments all = valid();
@@ -406,22 +478,24 @@ TEST_P(arguments_of, may_be_empty) {
 /// A rung that cannot take them is refused before anything is launched.
 TEST(arguments_of_a_rung, lie_as_it_needs) {
     std::map<std::string, std::string> lacks = {
-        {"layer_norm", "the elements of each row, of gamma and of beta side by side"},
-        {"row_sum", "a stride of 1"},
-        {"sum", "x.stride 1"},
-        {"transpose", "the elements of source and of destination side by side along one dimension"}};
-    for (const char* const of_rows : {"cross_entropy", "random_uniform"})
-        lacks[of_rows] = "each row's elements side by side";
+        {"layer_norm", "vectorized needs the elements of each row, of gamma and of beta side by side"},
+        {"linear_gradient", "fused needs a dx, and an activation_of_x that is not none"},
+        {"row_sum", "vectorized needs a stride of 1"},
+        {"sum", "vectorized needs x.stride 1"},
+        {"transpose",
+         "vectorized needs the elements of source and of destination side by side along one dimension"}};
+    for (const char* const of_rows : {"cross_entropy", "random_uniform", "softmax"})
+        lacks[of_rows] = "vectorized needs each row's elements side by side";
     for (const operation& each : operations()) {
         if (!lacks.contains(each.name)) continue;
         recording_runtime::instance() = {};
         std::vector<float> memory(8 * room);
         arguments all = arguments_in(memory.data(), each.operands);
-        all.rung.name = "vectorized";
+        all.rung.name = lacks[each.name].substr(0, lacks[each.name].find(' '));
         all.views[0].col_stride = 2;
         all.views[0].row_stride = 13;
         EXPECT_EQ(lack_in(error_of<unsupported>([&] { each.on_gpu(all); })),
-                  each.name + ": vectorized needs " + lacks[each.name]);
+                  each.name + ": " + lacks[each.name]);
         EXPECT_TRUE(recording_runtime::instance().calls.empty());
         lacks.erase(each.name);
     }

@@ -110,50 +110,92 @@ TEST(stream_device_traits, are_what_workspaces_are_for) {
                   gaussian_blur_problem_of<float>(m.image<float>(0), m.image<float>(2), 2.0), device));
 }
 
-/// A workspace of `bytes` is enough for the call, and a smaller one is refused.
+/// A workspace of `bytes` is enough for the call, and a smaller one is refused by the operation of this name.
 template <class Call>
-void expect_enough(std::int64_t bytes, Call call) {
+void expect_enough(const std::string& name, std::int64_t bytes, Call call) {
     ASSERT_GT(bytes, 0);
     auto* const scratch = std::bit_cast<std::byte*>(std::uintptr_t{1} << 50);
     const auto size = static_cast<std::size_t>(bytes);
     EXPECT_NO_THROW(call(std::span(scratch, size)));
-    EXPECT_THROW(call(std::span(scratch, size - 16)), invalid_argument);
+    expect_error(
+        fmt::format("{}: options.workspace is {}, expected at least {} bytes", name, bytes - 1, bytes),
+        [&] { call(std::span(scratch, size - 1)); });
 }
 
-TEST(workspace_bytes, are_what_calls_take) {
-    recording_runtime::instance().current = 0;
-    recording_runtime::instance().status_of_launches = cudaSuccess;
+class workspace_bytes : public testing::Test {
+  protected:
+    recording_runtime& runtime = recording_runtime::instance();
     const cuda::stream_ref s{recording_runtime::stream_of(1)};
+
+    void SetUp() override {
+        runtime.current = 0;
+        runtime.status_of_launches = cudaSuccess;
+    }
+
+    template <class T>
+    void check_sums_of() {
+        const vector_view<const T> x{far_address<T>(0), std::int64_t{1} << 24};
+        auto* const result = far_address<sum_type<T>>(1);
+        for (const reduce_algorithm each : with_automatic(reduce_algorithms())) {
+            expect_enough("sum", reduce_workspace_bytes<T>(x, s, {.algorithm = each}), [&](auto scratch) {
+                sum<T>(x, result, s, {.algorithm = each, .workspace = scratch});
+            });
+            // An empty workspace has no address to be misaligned.
+            runtime.calls.clear();
+            sum<T>(x, result, s, {each, {std::bit_cast<std::byte*>(std::uintptr_t{1}), 0}});
+            EXPECT_GT(runtime.count("cudaMallocFromPoolAsync"), 0);
+        }
+    }
+    template <class T>
+    void check_scans_of() {
+        const vector_view<const T> x{far_address<T>(0), std::int64_t{1} << 24};
+        for (const auto each :
+             {scan_algorithm::reduce_then_scan, scan_algorithm::look_back, scan_algorithm::automatic})
+            expect_enough("inclusive_scan", scan_workspace_bytes<T>(x, s, {.algorithm = each}),
+                          [&](auto scratch) {
+                              inclusive_scan<T>(x, {far_address<T>(1), x.size}, s,
+                                                {.algorithm = each, .workspace = scratch});
+                          });
+    }
+    template <class T>
+    void check_rows_of() {
+        const matrix_view<const T> wide{far_address<T>(0), 2, std::int64_t{1} << 24};
+        const vector_view<float> y{far_address<float>(1), 2};
+        const std::int64_t bytes = matrix_reduce_workspace_bytes<T>(wide, s);
+        expect_enough("row_sum", bytes,
+                      [&](auto scratch) { row_sum<T>(wide, y, s, {.workspace = scratch}); });
+        expect_enough("column_sum", bytes,
+                      [&](auto scratch) { column_sum<T>(transposed(wide), y, s, {.workspace = scratch}); });
+    }
+};
+
+TEST_F(workspace_bytes, are_what_reductions_and_scans_take) {
+    check_sums_of<double>(), check_sums_of<float>(), check_sums_of<half>(), check_sums_of<bfloat16>();
+    check_sums_of<std::int32_t>(), check_sums_of<std::int64_t>();
+    check_scans_of<double>(), check_scans_of<float>();
+    check_scans_of<std::int32_t>(), check_scans_of<std::int64_t>();
+    check_rows_of<float>(), check_rows_of<half>(), check_rows_of<bfloat16>();
+}
+
+TEST_F(workspace_bytes, are_what_calls_take) {
     const operand_memory m = memory();
-    const vector_view<const float> x{m.at<float>(0), 2 * operand_memory::size};
-    expect_enough(reduce_workspace_bytes<float>(x, s, {.algorithm = reduce_algorithm::vectorized}),
-                  [&](auto scratch) {
-                      sum<float>(x, m.at<float>(2), s,
-                                 {.algorithm = reduce_algorithm::vectorized, .workspace = scratch});
-                  });
-    expect_enough(scan_workspace_bytes<float>(x, s), [&](auto scratch) {
-        inclusive_scan<float>(x, {m.at<float>(2), x.size}, s, {.workspace = scratch});
-    });
-    const matrix_view<const float> wide{far_address<float>(0), 2, std::int64_t{1} << 24};
-    expect_enough(matrix_reduce_workspace_bytes<float>(wide, s), [&](auto scratch) {
-        row_sum<float>(wide, {m.at<float>(2), 2}, s, {.workspace = scratch});
-        column_sum<float>(transposed(wide), {m.at<float>(2), 2}, s, {.workspace = scratch});
-    });
     const matrix_view<const half> a{far_address<half>(0), 64, 1 << 16}, b{far_address<half>(1), 1 << 16, 64};
     const matrix_view<half> c{m.at<half>(2), 64, 64};
     constexpr bool has_stream_k = HEDDLE_COMPILED_FOR_90 != 0;
     const matmul_options stream_k{.algorithm = matmul_algorithm::stream_k};
     if (has_stream_k)
-        expect_enough(matmul_workspace_bytes<half>(a, b, c, s, stream_k), [&](auto scratch) {
+        expect_enough("matmul", matmul_workspace_bytes<half>(a, b, c, s, stream_k), [&](auto scratch) {
             matmul<half>(a, b, c, s, {.algorithm = stream_k.algorithm, .workspace = scratch});
         });
     const std::vector<matmul_operands<half>> products{{a, b, c}};
     if (has_stream_k)
-        expect_enough(batched_matmul_workspace_bytes<half>(products, s, stream_k), [&](auto scratch) {
-            batched_matmul<half>(products, s, {.algorithm = stream_k.algorithm, .workspace = scratch});
-        });
+        expect_enough(
+            "matmul", batched_matmul_workspace_bytes<half>(products, s, stream_k), [&](auto scratch) {
+                batched_matmul<half>(products, s, {.algorithm = stream_k.algorithm, .workspace = scratch});
+            });
     const gaussian_blur_options separable{.algorithm = gaussian_blur_algorithm::separable};
     expect_enough(
+        "gaussian_blur",
         gaussian_blur_workspace_bytes<float>(m.image<float>(0), m.image<float>(2), 2.0, s, separable),
         [&](auto scratch) {
             gaussian_blur<float>(m.image<float>(0), m.image<float>(2), 2.0, s,
@@ -162,19 +204,19 @@ TEST(workspace_bytes, are_what_calls_take) {
     const image_batch_view<const float> from{m.image<float>(0)};
     const image_batch_view<float> to{m.image<float>(2)};
     constexpr std::int64_t radius = 300;
-    expect_enough(box_blur_workspace_bytes<float>(from, to, radius, s),
+    expect_enough("box_blur", box_blur_workspace_bytes<float>(from, to, radius, s),
                   [&](auto scratch) { box_blur<float>(from, to, radius, s, {.workspace = scratch}); });
     const std::vector<float> taps(2 * radius + 1, 1.0f);
-    expect_enough(separable_convolution_workspace_bytes(from, to, taps, taps, s), [&](auto scratch) {
-        separable_convolution(from, to, taps, taps, s, {.workspace = scratch});
-    });
+    expect_enough(
+        "separable_convolution", separable_convolution_workspace_bytes(from, to, taps, taps, s),
+        [&](auto scratch) { separable_convolution(from, to, taps, taps, s, {.workspace = scratch}); });
     const tensor_view<const half> input{m.at<half>(0), 2, 8, 8, 8};
     const filter_view<const half> filters{m.at<half>(1), 16, 3, 3, 8};
     const tensor_view<half> output{m.at<half>(2), 2, 6, 6, 16};
     const conv_options im2col{.algorithm = conv_algorithm::im2col};
     for (const auto activation : {matmul_activation::none, matmul_activation::relu})
         expect_enough(
-            conv_workspace_bytes<half>(input, filters, output, {.activation = activation}, s, im2col),
+            "conv", conv_workspace_bytes<half>(input, filters, output, {.activation = activation}, s, im2col),
             [&](auto scratch) {
                 conv<half>(input, filters, output, {.activation = activation}, s,
                            {.algorithm = im2col.algorithm, .workspace = scratch});

@@ -114,26 +114,5 @@ TYPED_TEST(linear_edges, give_the_same_bits_in_a_graph_and_alone) {
         }
 }
 
-TYPED_TEST(linear_edges, say_how_large_a_workspace_has_to_be) {
-    // dweights has few tiles and long sums, and dbias long columns: both are split.
-    constexpr std::int64_t batch = 1 << 16, in = 64, out = 64;
-    guarded<TypeParam> x(batch, in, in), weights(out, in, in), gradient(batch, out, out);
-    guarded<float> dweights(out, in, in), dbias(out);
-    const std::int64_t bytes =
-        linear_gradient_workspace_bytes<TypeParam>(x.matrix(), weights.matrix(), gradient.matrix(), {},
-                                                   dweights.matrix(), dbias.vector(), *this->stream);
-    ASSERT_GT(bytes, 0);
-    workspace scratch(bytes, *this->stream);
-    const auto run = [&](std::span<std::byte> given) {
-        linear_gradient<TypeParam>(x.matrix(), weights.matrix(), gradient.matrix(), {}, dweights.matrix(),
-                                   dbias.vector(), *this->stream, {.workspace = given});
-    };
-    EXPECT_THROW(run({scratch.data(), scratch.bytes() - 16}), invalid_argument);
-    this->stream->synchronize();
-    EXPECT_TRUE(dweights.untouched() && dbias.untouched());
-    EXPECT_NO_THROW(run(scratch));
-    this->stream->synchronize();
-}
-
 }  // namespace
 }  // namespace heddle::test

@@ -31,14 +31,6 @@ TEST_F(linear_arguments, are_checked_before_anything_is_enqueued) {
               "linear: options.precision is 9, expected an enumerator of precision");
     EXPECT_EQ(message(x, w, bias, y, {.workspace = {static_cast<std::byte*>(nullptr), 64}}),
               "linear: options.workspace is null, expected a pointer to 64 bytes, or an empty span");
-    const auto as_workspace = [](matrix_view<float> m) {
-        const auto address = reinterpret_cast<std::uintptr_t>(m.data) / 16 * 16;
-        return std::span(reinterpret_cast<std::byte*>(address), 64);
-    };
-    for (const auto& [name, m] : {std::pair{"x", x}, {"weights", w}, {"y", y}}) {
-        const std::string text = message(x, w, bias, y, {.workspace = as_workspace(m)});
-        EXPECT_TRUE(text.ends_with(std::string("expected memory apart from ") + name)) << text;
-    }
     expect_error("linear_workspace_bytes: bias.size is 1, expected 2 (weights.rows), or 0", [&] {
         (void)linear_workspace_bytes<float>(x, w, {bias.data, 1}, y, no_stream);
     });
@@ -96,20 +88,6 @@ TEST_F(linear_gradient_arguments, may_be_empty) {
     EXPECT_NO_THROW(
         linear_gradient<float>({nullptr, 0, 3}, w, {nullptr, 0, 2}, {nullptr, 0, 3}, {}, {}, no_stream));
     EXPECT_NO_THROW(host::linear_gradient<float>(x, w, g, {}, {}, {}));
-}
-
-class linear_unsupported : public gpu_test {};
-
-TEST_F(linear_unsupported, fused_has_no_floats_and_needs_a_derivative) {
-    guarded<float> x(64, 64, 64), w(64, 64, 64), g(64, 64, 64), dx(64, 64, 64);
-    const auto run = [&](matrix_view<float> to, matmul_activation activation) {
-        linear_gradient<float>(
-            x.matrix(), w.matrix(), g.matrix(), to, {}, {}, no_stream,
-            {.algorithm = linear_gradient_algorithm::fused, .activation_of_x = activation});
-    };
-    EXPECT_THROW(run(dx.matrix(), matmul_activation::relu), unsupported);
-    EXPECT_THROW(run(dx.matrix(), matmul_activation::none), unsupported);
-    EXPECT_TRUE(dx.untouched());
 }
 
 }  // namespace
