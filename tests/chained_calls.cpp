@@ -42,15 +42,12 @@ void add_products(std::vector<operation<T>>& all) {
                                      matrix_view<T>{to, rows, side<T>}, c.stream, here);
                        }});
     };
-    for (const matmul_algorithm algorithm : matmul_algorithms(element_type_of<T>)) {
-        if (algorithm == matmul_algorithm::naive || algorithm == matmul_algorithm::coalesced)
-            continue;  // slow
+    for (const matmul_algorithm algorithm : matmul_algorithms(element_type_of<T>))
         add("matmul_" + std::string(to_string(algorithm)),
             algorithm == matmul_algorithm::vector   ? 1
             : algorithm == matmul_algorithm::skinny ? 8
                                                     : side<T>,
             {.algorithm = algorithm});
-    }
     if constexpr (std::is_same_v<T, float>) {
         add("matmul_of_16_rows_in_tf32", 16, {.precision = precision::tf32});
         add("matmul_in_tf32", side<T>, {.precision = precision::tf32});

@@ -2,12 +2,6 @@
 #include "tests/support/elementwise.hpp"
 #include "tests/support/headers.hpp"
 
-#include <heddle_baselines.hpp>
-
-#if HEDDLE_HAS_CUDNN
-#include <cudnn.h>
-#endif
-
 // What tests/fuzz does not draw.
 namespace heddle::test {
 namespace {
@@ -54,31 +48,6 @@ TEST_F(elementwise_of_floats, works_between_parts_of_one_matrix) {
         }
 }
 
-TEST_F(elementwise_of_floats, replays_from_a_graph) {
-    const heddle::stream stream;
-    const std::int64_t size = 5003;
-    for (const elementwise_algorithm algorithm : with_automatic(elementwise_algorithms())) {
-        SCOPED_TRACE(to_string(algorithm));
-        guarded<float> x(size), y(size), z(size);
-        const auto graph = graph::capture(stream, [&] {
-            add<float>(x.vector(), y.vector(), z.vector(), stream, {.algorithm = algorithm});
-            relu<float>(x.vector(), x.vector(), stream, {.algorithm = algorithm});
-        });
-        EXPECT_TRUE(z.untouched()) << "a captured call ran";
-        for (int replay = 0; replay < 2; ++replay) {
-            auto xs = random_elements<float>(size);
-            const auto ys = random_elements<float>(size);
-            x.upload(xs);
-            y.upload(ys);
-            graph.launch(stream);
-            stream.synchronize();
-            EXPECT_TRUE(are_same(z.download(), sums(xs, ys)));
-            for (float& element : xs) element = element < 0 ? 0 : element;
-            EXPECT_TRUE(are_same(x.download(), xs));
-        }
-    }
-}
-
 TYPED_TEST(elementwise, sigmoid_is_exact_at_its_limits) {
     using T = TypeParam;
     const heddle::stream stream;
@@ -95,67 +64,6 @@ TYPED_TEST(elementwise, sigmoid_is_exact_at_its_limits) {
     const auto ys = y.download();
     for (std::size_t i = 0; i < ys.size(); ++i) EXPECT_EQ(to_double(ys[i]), expected[i]) << i;
 }
-
-#if HEDDLE_HAS_CUDNN
-template <class T>
-constexpr cudnnDataType_t cudnn_type = std::is_same_v<T, double>  ? CUDNN_DATA_DOUBLE
-                                       : std::is_same_v<T, float> ? CUDNN_DATA_FLOAT
-                                       : std::is_same_v<T, half>  ? CUDNN_DATA_HALF
-                                                                  : CUDNN_DATA_BFLOAT16;
-
-template <class T>
-void cudnn_sigmoid(const T* x, T* y, int size, cudaStream_t stream) {
-    cudnnHandle_t handle{};
-    cudnnTensorDescriptor_t tensor{};
-    cudnnActivationDescriptor_t activation{};
-    ASSERT_EQ(cudnnCreate(&handle), CUDNN_STATUS_SUCCESS);
-    ASSERT_EQ(cudnnSetStream(handle, stream), CUDNN_STATUS_SUCCESS);
-    ASSERT_EQ(cudnnCreateTensorDescriptor(&tensor), CUDNN_STATUS_SUCCESS);
-    ASSERT_EQ(cudnnSetTensor4dDescriptor(tensor, CUDNN_TENSOR_NCHW, cudnn_type<T>, 1, 1, 1, size),
-              CUDNN_STATUS_SUCCESS);
-    ASSERT_EQ(cudnnCreateActivationDescriptor(&activation), CUDNN_STATUS_SUCCESS);
-    ASSERT_EQ(cudnnSetActivationDescriptor(activation, CUDNN_ACTIVATION_SIGMOID, CUDNN_PROPAGATE_NAN, 0),
-              CUDNN_STATUS_SUCCESS);
-    const std::conditional_t<std::is_same_v<T, double>, double, float> one = 1, zero = 0;
-    ASSERT_EQ(cudnnActivationForward(handle, activation, &one, tensor, x, &zero, tensor, y),
-              CUDNN_STATUS_SUCCESS);
-    check(cudaStreamSynchronize(stream));
-    (void)cudnnDestroyActivationDescriptor(activation);
-    (void)cudnnDestroyTensorDescriptor(tensor);
-    (void)cudnnDestroy(handle);
-}
-
-/// The 16-bit types are computed with the fast functions.
-template <class T>
-constexpr bounds::sigmoid_accuracy accuracy_of = sizeof(T) == 2 ? bounds::fast_functions
-                                                                : bounds::accurate_functions;
-
-TYPED_TEST(elementwise, sigmoid_agrees_with_cudnn) {
-    // Our side's bound is the theory's. cuDNN documents none: its side's is an assumption of this test. It is
-    // two units of roundoff for the 16-bit types, and 16 for the others, which allows fast functions, and
-    // absolute, which allows the form by tanh.
-    constexpr double cudnn_error = (sizeof(TypeParam) == 2 ? 2 : 16) * unit_roundoff<TypeParam>();
-    constexpr std::int64_t size = 100003;
-    const auto xs = random_elements<TypeParam>(size, -20, 20);
-    guarded<TypeParam> x(size), ours(size), theirs(size);
-    x.upload(xs);
-    const heddle::stream stream;
-    sigmoid<TypeParam>(x.vector(), ours.vector(), stream);
-    ASSERT_NO_FATAL_FAILURE(cudnn_sigmoid(x.data(), theirs.data(), static_cast<int>(size), stream.get()));
-    const auto our_results = ours.download(), their_results = theirs.download();
-    for (std::size_t i = 0; i < xs.size(); ++i) {
-        const double input = to_double(xs[i]), output = to_double(our_results[i]);
-        const auto our_error = static_cast<double>(
-            bounds::sigmoid_bound<TypeParam>(input, bounds::exact_sigmoid(xs[i]), accuracy_of<TypeParam>));
-        ASSERT_TRUE(is_within(output, to_double(their_results[i]), our_error + cudnn_error))
-            << "sigmoid(" << input << ")";
-    }
-}
-#else
-TEST(elementwise_beside_cudnn, sigmoid_agrees) {
-    GTEST_SKIP() << "cuDNN is not installed";
-}
-#endif
 
 /// A row, a column or an element of memory has strides of 0.
 struct spread {

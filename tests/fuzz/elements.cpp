@@ -85,7 +85,7 @@ void call(op operation, const View (&in)[3], const View& out, const problem& p, 
     const auto& [x, y, z] = in;
     const elementwise_options options{rung_of(p, where, elementwise_algorithms())};
     const auto with = [&](const auto& on_device, const auto& on_host, const auto&... arguments) {
-        where == processor::cpu ? on_host(arguments...) : on_device(arguments..., stream(), options);
+        where == processor::cpu ? on_host(arguments...) : on_device(arguments..., calls(), options);
     };
     const auto unary = [&](const auto& on_device, const auto& on_host) { with(on_device, on_host, x, out); };
     if (operation == op::add) return with(add<T>, host::add<T>, x, y, out);
@@ -265,7 +265,7 @@ std::string wrong_transpose(const problem& p, processor where) {
     if (where == processor::cpu)
         host::transpose<T>(x.matrix(), y.matrix());
     else
-        transpose<T>(x.matrix(), y.matrix(), stream(), {rung_of(p, where, transpose_algorithms())});
+        transpose<T>(x.matrix(), y.matrix(), calls(), {rung_of(p, where, transpose_algorithms())});
     const auto ys = y.read();
     for (std::int64_t i = 0; i < rows; ++i)
         for (std::int64_t j = 0; j < cols; ++j)
@@ -304,8 +304,8 @@ std::string wrong_planes(const problem& p, processor where) {
     if (where == processor::cpu)
         is_back ? host::to_nchw<T>(of_pixels.tensor(), planes) : host::to_nhwc<T>(planes, of_pixels.tensor());
     else
-        is_back ? to_nchw<T>(of_pixels.tensor(), planes, stream())
-                : to_nhwc<T>(planes, of_pixels.tensor(), stream());
+        is_back ? to_nchw<T>(of_pixels.tensor(), planes, calls())
+                : to_nhwc<T>(planes, of_pixels.tensor(), calls());
     const auto results = to.read();
     for (std::int64_t n = 0; n < count; ++n)
         for (std::int64_t c = 0; c < channels; ++c)

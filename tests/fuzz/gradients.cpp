@@ -70,10 +70,10 @@ std::string wrong_norm_gradient(const problem& p, processor where) {
                                            epsilon)
             : host::rms_norm_gradient<T>(x.matrix(), gamma.vector(), dy.matrix(), to_x, to_gamma, epsilon);
     else
-        is_layer ? layer_norm_gradient<T>(x.matrix(), gamma.vector(), dy.matrix(), to_x, to_gamma, to_beta,
-                                          stream(), options)
-                 : rms_norm_gradient<T>(x.matrix(), gamma.vector(), dy.matrix(), to_x, to_gamma, stream(),
-                                        options);
+        is_layer
+            ? layer_norm_gradient<T>(x.matrix(), gamma.vector(), dy.matrix(), to_x, to_gamma, to_beta,
+                                     calls(), options)
+            : rms_norm_gradient<T>(x.matrix(), gamma.vector(), dy.matrix(), to_x, to_gamma, calls(), options);
     bounds::expected_norm_gradient all(
         is_layer ? bounds::norm_operation::layer_norm : bounds::norm_operation::rms_norm, xs, gammas, dys,
         cols, epsilon,
@@ -122,7 +122,7 @@ std::string wrong_squared_error(const problem& p, processor where) {
         host::mean_squared_error<T>(x.matrix(), target.matrix(), to_loss, to_gradient, options);
     else {
         options.algorithm = rung_of(p, where, loss_algorithms());
-        mean_squared_error<T>(x.matrix(), target.matrix(), to_loss, to_gradient, stream(), options);
+        mean_squared_error<T>(x.matrix(), target.matrix(), to_loss, to_gradient, calls(), options);
     }
     const bounds::expected_squared_error all(xs, ts, cols, static_cast<double>(options.scale),
                                              where == processor::cpu
@@ -163,7 +163,7 @@ std::string wrong_label_hits(const problem& p, processor where) {
     operand<std::int32_t> labels(where, vector_of(p, "labels", rows), classes),
         hits(where, vector_of(p, "hits", rows));
     where == processor::cpu ? host::label_hits<T>(x.matrix(), labels.vector(), hits.vector())
-                            : label_hits<T>(x.matrix(), labels.vector(), hits.vector(), stream());
+                            : label_hits<T>(x.matrix(), labels.vector(), hits.vector(), calls());
     return first_of({mismatch("hits", hits.read(), expected), hits.damage(), x.change(), labels.change()});
 }
 

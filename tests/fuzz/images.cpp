@@ -222,7 +222,7 @@ std::string wrong_conv(const problem& p, processor where) {
         if (on_host)
             host::conv<Out, T>(input.tensor(), filters.filters(), output.tensor(), epilogue, options);
         else
-            conv<Out, T>(input.tensor(), filters.filters(), output.tensor(), epilogue, stream(), options);
+            conv<Out, T>(input.tensor(), filters.filters(), output.tensor(), epilogue, calls(), options);
         return first_of({mismatch("output", output.read(), sums, bounds), output.damage()});
     };
     const auto kernels = options.algorithm == conv_algorithm::automatic ? std::span<const std::string_view>{}
@@ -324,7 +324,7 @@ std::string wrong_pool(const problem& p, processor where) {
         options.kernel = kernel;
         output.clear();
         where == processor::cpu ? host::pool<T>(input.tensor(), output.tensor(), options)
-                                : pool<T>(input.tensor(), output.tensor(), stream(), options);
+                                : pool<T>(input.tensor(), output.tensor(), calls(), options);
         return first_of({mismatch("output", output.read(), expected, bounds), output.damage()});
     };
     const auto kernels = options.algorithm == pool_algorithm::automatic ? std::span<const std::string_view>{}

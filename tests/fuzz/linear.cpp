@@ -30,7 +30,7 @@ std::string wrong_linear(const problem& p, processor where) {
                 return linear_workspace_bytes<T>(x.matrix(), w.matrix(), of_bias, y.matrix(), stream(),
                                                  options);
             },
-            [&] { linear<T>(x.matrix(), w.matrix(), of_bias, y.matrix(), stream(), options); });
+            [&] { linear<T>(x.matrix(), w.matrix(), of_bias, y.matrix(), calls(), options); });
 
     const sums s = products_of(xs, transposed(weights, out, in), batch, out, in);
     const double u = bounds::u, share = error_of_products<T>(in, where, options.algorithm, options.precision);
@@ -102,7 +102,7 @@ std::string wrong_linear_gradient(const problem& p, processor where) {
                                                           to_dw, to_db, stream(), options);
             },
             [&] {
-                linear_gradient<T>(x.matrix(), w.matrix(), gradient.matrix(), to_dx, to_dw, to_db, stream(),
+                linear_gradient<T>(x.matrix(), w.matrix(), gradient.matrix(), to_dx, to_dw, to_db, calls(),
                                    options);
             });
 

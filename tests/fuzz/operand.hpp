@@ -2,10 +2,10 @@
 
 #include "tests/bounds/numbers.hpp"
 #include "tests/fuzz/problem.hpp"
+#include "tests/fuzz/recorder.hpp"
 #include "tests/support/mapped_buffer.hpp"
 #include <heddle/buffer.hpp>
 #include <heddle/error.hpp>
-#include <heddle/stream.hpp>
 #include <heddle/tensor.hpp>
 #include <heddle/view.hpp>
 
@@ -32,12 +32,6 @@ namespace heddle::fuzz {
 using bounds::smallest;
 using bounds::to_double;
 using bounds::unit_roundoff;
-
-/// The stream of all work on the GPU, copies too.
-inline const heddle::stream& stream() {
-    static const heddle::stream of_all;
-    return of_all;
-}
 
 inline const std::vector<std::string_view> floating_types = {"f32", "f64", "f16", "bf16"};
 inline const std::vector<std::string_view> single_types = {"f32", "f16", "bf16"};
@@ -153,6 +147,7 @@ class operand {
         : operand(where, std::move(lie), &elements) {}
     operand(const operand&) = delete;
     operand& operator=(const operand&) = delete;
+    ~operand() { recorded().stop(); }
 
     [[nodiscard]] T* data() { return (where_ == processor::cpu ? now_.data() : device_) + first(); }
     [[nodiscard]] vector_view<T> vector() { return {data(), lie_.extents.back(), lie_.strides.back()}; }
@@ -165,13 +160,17 @@ class operand {
     [[nodiscard]] filter_view<T> filters() { return four<filter_view<T>>(); }
 
     /// Restores the initial state.
-    void clear() { send(); }
+    void clear() {
+        recorded().end();
+        send();
+    }
 
-    /// The elements, the innermost extent first, after all work of the device.
-    std::vector<T> read() {
+    /// The elements, the innermost extent first, after all work of the device. The same problem has the same results.
+    std::vector<T> read(bool is_result = true) {
         receive();
         std::vector<T> elements(static_cast<std::size_t>(lie_.count()));
         for_each([&](std::size_t at, std::size_t i) { elements[i] = now_[at]; });
+        if (is_result) recorded().add(elements);
         return elements;
     }
 
@@ -204,6 +203,7 @@ class operand {
             for_each([&](std::size_t at, std::size_t) {
                 std::memset(static_cast<void*>(&image_[at]), a_number, sizeof(T));
             });
+        recorded().end();
         if (where_ == processor::gpu) {
             memory_ = device_buffer<T>(static_cast<std::int64_t>(image_.size()), stream());
             device_ = memory_.data();
@@ -234,12 +234,13 @@ class operand {
 
     void send() {
         now_ = image_;
-        if (where_ != processor::cpu)
-            check(cudaMemcpyAsync(device_, image_.data(), image_.size() * sizeof(T), cudaMemcpyDefault,
-                                  stream().get()));
+        if (where_ == processor::cpu) return;
+        check(cudaMemcpyAsync(device_, image_.data(), image_.size() * sizeof(T), cudaMemcpyDefault,
+                              stream().get()));
     }
     void receive() {
         if (where_ == processor::cpu) return;
+        recorded().end();
         check(cudaMemcpyAsync(now_.data(), device_, now_.size() * sizeof(T), cudaMemcpyDefault,
                               stream().get()));
         stream().synchronize();

@@ -88,7 +88,7 @@ template <class OnHost, class OnGpu, class Options, class... Operands>
 void call(processor where, OnHost on_host, OnGpu on_gpu, const Options& options,
           const Operands&... operands) {
     if (where != processor::cpu)
-        on_gpu(operands..., stream(), options);
+        on_gpu(operands..., calls(), options);
     else if constexpr (std::is_invocable_v<OnHost, Operands..., Options>)
         on_host(operands..., options);
     else

@@ -76,8 +76,8 @@ std::string wrong_matmul(const problem& p, processor where) {
                 },
                 [&] {
                     has_epilogue
-                        ? matmul<Out, In>(a.matrix(), b.matrix(), c.matrix(), epilogue, stream(), options)
-                        : matmul<Out, In>(a.matrix(), b.matrix(), c.matrix(), stream(), options);
+                        ? matmul<Out, In>(a.matrix(), b.matrix(), c.matrix(), epilogue, calls(), options)
+                        : matmul<Out, In>(a.matrix(), b.matrix(), c.matrix(), calls(), options);
                 });
         } catch (const unsupported&) {
             if (reason.empty()) return "was refused, and why_not() has no reason";
@@ -211,7 +211,7 @@ std::string wrong_batched_matmul(const problem& p, processor where) {
         fault = run_in_memory(
             p, where, options,
             [&] { return batched_matmul_workspace_bytes<Out, In>(from_a, from_b, to_c, stream(), options); },
-            [&] { batched_matmul<Out, In>(from_a, from_b, to_c, stream(), options); });
+            [&] { batched_matmul<Out, In>(from_a, from_b, to_c, calls(), options); });
 
     products right;
     const double share = error_of_products<In>(k, where, options.algorithm, options.precision);
@@ -302,7 +302,7 @@ std::string wrong_matmul_list(const problem& p, processor where) {
         fault = run_in_memory(
             p, where, options,
             [&] { return batched_matmul_workspace_bytes<Out, In>(list, stream(), options); },
-            [&] { batched_matmul<Out, In>(list, stream(), options); });
+            [&] { batched_matmul<Out, In>(list, calls(), options); });
     for (auto& each : all) {
         products right;
         right.add(products_of(each.as, each.bs, each.m, each.n, each.k), alpha, beta, each.cs.data(),

@@ -48,8 +48,8 @@ std::string wrong_norm(const problem& p, processor where) {
                  : host::rms_norm<T>(x.matrix(), gamma.vector(), y.matrix(), epsilon);
     else {
         const norm_options options{.algorithm = rung, .epsilon = epsilon};
-        is_layer ? layer_norm<T>(x.matrix(), gamma.vector(), beta.vector(), y.matrix(), stream(), options)
-                 : rms_norm<T>(x.matrix(), gamma.vector(), y.matrix(), stream(), options);
+        is_layer ? layer_norm<T>(x.matrix(), gamma.vector(), beta.vector(), y.matrix(), calls(), options)
+                 : rms_norm<T>(x.matrix(), gamma.vector(), y.matrix(), calls(), options);
     }
     const bounds::expected_norm all(
         is_layer ? bounds::norm_operation::layer_norm : bounds::norm_operation::rms_norm, xs, gammas, betas,
@@ -66,7 +66,7 @@ std::string wrong_matrix_reduce(const problem& p, processor where) {
     const std::int64_t rows = p["rows"], cols = p["cols"], lines = by_rows ? rows : cols,
                        length = by_rows ? cols : rows;
     const auto kind = p["function"];
-    auto xs = draw_values<T>(kind_of(p), rows * cols, p.seed());
+    auto xs = draw_row_values<T>(p, p.seed());
     const float means[] = {0, 1000, -1000};
     if (p["mean"] > 0)
         for (T& x : xs) x = static_cast<T>(static_cast<float>(x) + means[p["mean"]]);
@@ -179,7 +179,7 @@ std::string wrong_cross_entropy(const problem& p, processor where) {
         host::cross_entropy<T>(x.matrix(), labels.vector(), to_loss, to_gradient, options);
     else {
         options.algorithm = rung_of(p, where, loss_algorithms());
-        cross_entropy<T>(x.matrix(), labels.vector(), to_loss, to_gradient, stream(), options);
+        cross_entropy<T>(x.matrix(), labels.vector(), to_loss, to_gradient, calls(), options);
     }
     const bounds::expected_cross_entropy all(xs, classes, cols, options,
                                              where == processor::cpu
@@ -227,7 +227,7 @@ operation matrix_reduce_cases() {
                            {"function", 0, {"sum", "mean", "max", "argmax", "variance", "min"}},
                            {"lines", 0, {"rows", "columns"}},
                            {"order", 0, {"row_major", "column_major"}},
-                           {"values", 0, all_values},
+                           {"values", 0, values_of_rows},
                            {"mean", 0, {"as_drawn", "thousand", "minus_thousand"}},
                            {"correction", 0, {"0", "1"}},
                            {"rung", 0, rung_words(matrix_reduce_algorithms())},

@@ -1,5 +1,6 @@
 #include "tests/fuzz/run.hpp"
 
+#include "tests/fuzz/recorder.hpp"
 #include <heddle/error.hpp>
 
 #include <cuda_runtime_api.h>
@@ -47,6 +48,24 @@ outcome run(const problem& p, processor where) {
     found.repeated = to_string(simplest);
     found.wrong = again;
     return found;
+}
+
+outcome run_in_a_graph(const problem& p, processor where) {
+    const auto recorded_run = [&](bool captures) {
+        recorded().bits = 0;
+        recorded().captures = captures;
+        outcome found = tried(p, where);
+        recorded().stop();
+        recorded().captures = false;
+        found.repeated = to_string(p);
+        return found;
+    };
+    const outcome plain = recorded_run(false);
+    if (plain.is_refused || !plain.wrong.empty()) return plain;
+    const std::size_t expected = recorded().bits;
+    outcome captured = recorded_run(true);
+    if (captured.wrong.empty() && recorded().bits != expected) captured.wrong = "other bits in a graph";
+    return captured;
 }
 
 }  // namespace heddle::fuzz

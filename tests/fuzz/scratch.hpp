@@ -30,7 +30,7 @@ class scratch_memory {
     }
     /// Empty if only the workspace was written and it is ready for the next call.
     std::string damage() {
-        const auto words = words_.read();
+        const auto words = words_.read(false);
         const auto tickets = std::span(words).first(std::min(words.size(), ticket_words));
         return first_of(
             {words_.damage(), std::ranges::all_of(tickets, [](std::int64_t word) { return word == 0; })

@@ -55,11 +55,13 @@ class drawn_problems : public testing::TestWithParam<const operation*> {
         return reason.empty();
     }
 
-    static void check(processor where) {
+    using runner = outcome (*)(const problem&, processor);
+
+    static void check(processor where, runner run = fuzz::run) {
         if (!is_there(where)) return;
         constexpr std::uint64_t most_wrong = 5;  // each takes long to simplify
         const std::uint64_t count =
-            (where == processor::gpu ? problems_of_gpu : problems) * GetParam()->times;
+            (where == processor::gpu && run == fuzz::run ? problems_of_gpu : problems) * GetParam()->times;
         std::uint64_t done = 0, wrong = 0;
         for (std::uint64_t index = 0; index < count && wrong < most_wrong; ++index) {
             const problem p = draw_problem(*GetParam(), test::seed(), index);
@@ -75,7 +77,7 @@ class drawn_problems : public testing::TestWithParam<const operation*> {
     }
 
     /// Runs every rung on every type that it takes, by one problem each.
-    static void check_every_rung(processor where) {
+    static void check_every_rung(processor where, runner run = fuzz::run) {
         if (!is_there(where)) return;
         const std::size_t types = std::max<std::size_t>(words_of(*GetParam(), "type").size(), 1);
         const auto rungs = words_of(*GetParam(), "rung");
@@ -110,6 +112,11 @@ TEST_P(drawn_problems, are_right_on_the_gpu) {
 /// The set that runs under sanitizers.
 TEST_P(drawn_problems, run_every_rung_on_the_gpu) {
     check_every_rung(processor::gpu);
+}
+
+TEST_P(drawn_problems, give_the_same_bits_in_a_graph) {
+    check(processor::gpu, run_in_a_graph);
+    check_every_rung(processor::gpu, run_in_a_graph);
 }
 
 TEST_P(drawn_problems, keep_to_what_begins_their_pages) {

@@ -123,9 +123,9 @@ std::string wrong_optimizer(const problem& p, processor where) {
         : kind == adamw_ ? host::adamw<T, Gradient>(views, by_adam)
                          : host::sgd<T, Gradient>(views, by_sgd);
     else
-        kind == adam_    ? adam<T, Gradient>(views, stream(), by_adam)
-        : kind == adamw_ ? adamw<T, Gradient>(views, stream(), by_adam)
-                         : sgd<T, Gradient>(views, stream(), by_sgd);
+        kind == adam_    ? adam<T, Gradient>(views, calls(), by_adam)
+        : kind == adamw_ ? adamw<T, Gradient>(views, calls(), by_adam)
+                         : sgd<T, Gradient>(views, calls(), by_sgd);
 
     by_sgd.learning_rate = by_adam.learning_rate = static_cast<double>(rate);
     by_adam.step = step;
@@ -195,8 +195,8 @@ std::string wrong_gradient_norm(const problem& p, processor where) {
         scratch_memory scratch(p, where, gradient_norm_workspace_bytes(size, traits_of(current_device())));
         gradient_norm_options options;
         scratch.add_to(options);
-        gradient_norm<T, Gradient>(views, norm.data(), stream(), options);
-        gradient_norm<T, Gradient>(views, again.data(), stream(), options);
+        gradient_norm<T, Gradient>(views, norm.data(), calls(), options);
+        gradient_norm<T, Gradient>(views, again.data(), calls(), options);
         if (const std::string wrong = scratch.damage(); !wrong.empty()) return wrong;
     }
     const double value = std::sqrt(squares);
@@ -250,6 +250,7 @@ void with_offset(const problem& p, processor where, Call call) {
     operand<std::uint64_t> there(where, vector_of(1), {g.offset - 12345});
     if (p["device_offset"] == 1) g.offset = 12345, g.device_offset = there.data();
     call(g);
+    recorded().end();
     if (where != processor::cpu) check(cudaDeviceSynchronize());  // before the memory is freed
 }
 
@@ -302,7 +303,7 @@ std::string wrong_random_bits(const problem& p, processor where) {
     with_offset(p, where, [&](const philox& g) {
         where == processor::cpu
             ? host::random_bits(y.vector(), g)
-            : random_bits(y.vector(), g, stream(), {rung_of(p, where, random_algorithms())});
+            : random_bits(y.vector(), g, calls(), {rung_of(p, where, random_algorithms())});
     });
     const auto bits = y.read();
     const philox g = generator_of(p);
@@ -320,7 +321,7 @@ std::string wrong_bernoulli_bytes(const problem& p, processor where) {
     operand<std::uint8_t> y(where, ordered_matrix(p));
     with_offset(p, where, [&](const philox& g) {
         where == processor::cpu ? host::random_bernoulli<std::uint8_t>(y.matrix(), 0.3, g)
-                                : random_bernoulli<std::uint8_t>(y.matrix(), 0.3, g, stream(),
+                                : random_bernoulli<std::uint8_t>(y.matrix(), 0.3, g, calls(),
                                                                  {rung_of(p, where, random_algorithms())});
     });
     const auto words = words_of(generator_of(p), rows * cols);
@@ -387,12 +388,12 @@ std::string wrong_random(const problem& p, processor where) {
         const random_options options{rung_of(p, where, random_algorithms())};
         const auto a = static_cast<compute>(kind == uniform_ ? low : mean),
                    b = static_cast<compute>(kind == uniform_ ? high : deviation);
-        if (kind == uniform_) random_uniform<T>(y.matrix(), a, b, g, stream(), options);
-        if (kind == normal_) random_normal<T>(y.matrix(), a, b, g, stream(), options);
-        if (kind == bernoulli_) random_bernoulli<T>(y.matrix(), share, g, stream(), options);
-        if (kind == dropout_) dropout<T>(x.matrix(), y.matrix(), share, g, stream(), options);
+        if (kind == uniform_) random_uniform<T>(y.matrix(), a, b, g, calls(), options);
+        if (kind == normal_) random_normal<T>(y.matrix(), a, b, g, calls(), options);
+        if (kind == bernoulli_) random_bernoulli<T>(y.matrix(), share, g, calls(), options);
+        if (kind == dropout_) dropout<T>(x.matrix(), y.matrix(), share, g, calls(), options);
         if (kind == dropout_gradient_)
-            dropout_gradient<T>(x.matrix(), y.matrix(), share, g, stream(), options);
+            dropout_gradient<T>(x.matrix(), y.matrix(), share, g, calls(), options);
     });
     const auto ys = y.read();
 
@@ -447,7 +448,7 @@ std::string wrong_permutation(const problem& p, processor where) {
     operand<std::int32_t> y(where, lie({size}, p["offset"], 0, p["step"]));
     with_offset(p, where, [&](const philox& g) {
         where == processor::cpu ? host::random_permutation(y.vector(), g)
-                                : random_permutation(y.vector(), g, stream());
+                                : random_permutation(y.vector(), g, calls());
     });
     const auto ys = y.read();
     std::vector<std::int32_t> same(ys.size()), sorted = ys;

@@ -49,11 +49,29 @@ lattice second_vector_of(const problem& p) {
     return lie({p["size"]}, p["y_offset"], 0, p["y_step"]);
 }
 
+/// Two numbers, one of them at each 13th place from somewhere on; or one number alone.
+template <class T>
+std::vector<T> draw_equal_numbers(std::int64_t size, std::uint64_t seed) {
+    drawing d({"equal", seed, 0});
+    const auto number = [&] {
+        if constexpr (std::is_integral_v<T>)
+            return d.one_of<T>({std::numeric_limits<T>::min(), 0, 1, std::numeric_limits<T>::max()});
+        else
+            return static_cast<T>(d.one_of<float>({-HUGE_VALF, -0.0f, 0, 1, HUGE_VALF}));
+    };
+    std::vector<T> xs(static_cast<std::size_t>(size), number());
+    const T other = number();
+    for (std::int64_t i = d.integer(0, std::max<std::int64_t>(size - 1, 0)); i < size; i += 13)
+        xs[static_cast<std::size_t>(i)] = other;
+    return xs;
+}
+
 /// Spread integers are so large that sums wrap. Half of the special vectors have one special element alone.
 template <class T>
 std::vector<T> draw_numbers(const problem& p, std::uint64_t seed) {
     const std::int64_t size = p["size"];
     const auto kind = kind_of(p);
+    if (p.word("values") == "equal") return draw_equal_numbers<T>(size, seed);
     const bool is_lone = kind == values::special && seed % 2 == 1 && size > 0;
     auto xs = draw_values<T>(is_lone ? values::uniform : kind, size, seed);
     std::mt19937_64 generator(seed);
@@ -141,7 +159,7 @@ std::string wrong_reduce(const problem& p, processor where) {
     scratch.add_to(options);
     if (device) depth = reduce_depth(problem, *device, options.algorithm);
     const auto reduce = [&](auto on_host, auto on_gpu, auto& result) {
-        device ? on_gpu(view, result.data(), stream(), options) : void(*result.data() = on_host(view));
+        device ? on_gpu(view, result.data(), calls(), options) : void(*result.data() = on_host(view));
     };
     if (kind == sum_) reduce(host::sum<T>, sum<T>, total);
     if (kind == mean_) reduce(host::mean<T>, mean<T>, average);
@@ -154,7 +172,7 @@ std::string wrong_reduce(const problem& p, processor where) {
     if constexpr (!is_integer)
         if (kind == norm2_) reduce(host::norm2<T>, norm2<T>, total);
     if (kind == dot_)
-        device ? dot<T>(view, other, total.data(), stream(), options)
+        device ? dot<T>(view, other, total.data(), calls(), options)
                : void(*total.data() = host::dot<T>(view, other));
     const std::string of_scratch = scratch.damage();
     exact_sum<T> sum_of_all = 0, products = 0, norm1_of_all = 0;
@@ -240,8 +258,8 @@ std::string wrong_scan(const problem& p, processor where) {
         const device_traits& device = traits_of(current_device());
         scratch_memory scratch(p, where, scan_workspace_bytes(problem, device, options.algorithm));
         scratch.add_to(options);
-        is_inclusive ? inclusive_scan<T>(x.vector(), result.vector(), stream(), options)
-                     : exclusive_scan<T>(x.vector(), result.vector(), stream(), options);
+        is_inclusive ? inclusive_scan<T>(x.vector(), result.vector(), calls(), options)
+                     : exclusive_scan<T>(x.vector(), result.vector(), calls(), options);
         depth = scan_depth(problem, device, options.algorithm);
         of_scratch = scratch.damage();
     }
@@ -320,10 +338,10 @@ std::string wrong_histogram(const problem& p, processor where) {
                                                             : rung_of(p, where, histogram_algorithms())};
     if constexpr (is_byte)
         where == processor::cpu ? host::histogram(x.vector(), counts.vector())
-                                : histogram(x.vector(), counts.vector(), stream(), options);
+                                : histogram(x.vector(), counts.vector(), calls(), options);
     else
         where == processor::cpu ? host::histogram(x.vector(), lower, upper, counts.vector())
-                                : histogram(x.vector(), lower, upper, counts.vector(), stream(), options);
+                                : histogram(x.vector(), lower, upper, counts.vector(), calls(), options);
     std::vector<double> expected(static_cast<std::size_t>(bins));
     const auto scale = static_cast<float>(static_cast<double>(bins) / (double{upper} - double{lower}));
     for (const T element : xs) {
@@ -349,10 +367,12 @@ void draw_histogram(drawing& d, problem& p) {
 }  // namespace
 
 operation reduce_cases() {
+    std::vector<std::string_view> kinds = all_values;
+    kinds.push_back("equal");
     return {"reduce",
             vector_fields({{"type", 0, numbers},
                            {"function", 0, reductions},
-                           {"values", 0, all_values},
+                           {"values", 0, kinds},
                            {"rung", 0, rung_words(reduce_algorithms())},
                            scratch_field,
                            {"y_offset", 0},

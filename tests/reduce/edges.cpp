@@ -38,6 +38,19 @@ TYPED_TEST(reduce_edges, of_nothing_is_the_identity) {
     }
 }
 
+TYPED_TEST(reduce_edges, writes_between_the_elements_of_x) {
+    const std::int64_t size = 1000, stride = 3;
+    const auto xs = elements<TypeParam>(size);
+    guarded<TypeParam> x(1, size, 0, 0, stride);
+    x.upload(xs);
+    TypeParam* between = x.data() + 50 * stride + 1;
+    max<TypeParam>(x.vector(), between, *this->stream);
+    TypeParam result;
+    check(cudaStreamSynchronize(this->stream->get()));
+    check(cudaMemcpy(&result, between, sizeof(result), cudaMemcpyDefault));
+    EXPECT_TRUE(is_value(result, reduce_reference<TypeParam>(xs).largest));
+}
+
 template <class T>
 class reduce_floating : public reductions<T> {};
 TYPED_TEST_SUITE(reduce_floating, floating_types, type_names);

@@ -1,11 +1,5 @@
 #include "tests/reduce/reduce_test.hpp"
 
-#include <heddle_baselines.hpp>
-
-#if HEDDLE_HAS_CUBLAS
-#include <cublas_v2.h>
-#endif
-
 namespace heddle::test {
 namespace {
 
@@ -152,32 +146,6 @@ TEST_F(large_reduce, takes_more_than_2_to_31_elements) {
         EXPECT_TRUE(is_value(max_of(strided, options), high));
     }
 }
-
-#if HEDDLE_HAS_CUBLAS
-TEST_F(large_reduce, agrees_with_cublas) {
-    cublasHandle_t handle = nullptr;
-    ASSERT_EQ(cublasCreate(&handle), CUBLAS_STATUS_SUCCESS);
-    ASSERT_EQ(cublasSetStream(handle, stream->get()), CUBLAS_STATUS_SUCCESS);
-    for (const std::int64_t size : {4097, 65536}) {
-        const auto xs = random_elements<float>(size, 0, 1);
-        guarded<float> x(size);
-        x.upload(xs);
-        float theirs = 0;
-        ASSERT_EQ(cublasSasum(handle, static_cast<int>(size), x.data(), 1, &theirs), CUBLAS_STATUS_SUCCESS);
-        // cuBLAS documents no order: its bound is that of the worst, one addition after another.
-        const double u = unit_roundoff<float>();
-        const double relative =
-            static_cast<double>(size + depth(x.vector(), reduce_algorithm::automatic)) * u;
-        const float ours = sum_of(vector_view<const float>(x.vector()));
-        EXPECT_TRUE(is_within(ours, theirs, relative / (1 - relative) * theirs));
-    }
-    (void)cublasDestroy(handle);
-}
-#else
-TEST(large_reduce_beside_cublas, agrees) {
-    GTEST_SKIP() << "cuBLAS is not installed";
-}
-#endif
 
 }  // namespace
 }  // namespace heddle::test

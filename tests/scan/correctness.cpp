@@ -22,32 +22,6 @@ TYPED_TEST(scan, gives_the_same_bits_every_time) {
     }
 }
 
-TYPED_TEST(scan, gives_the_same_bits_in_a_graph) {
-    const std::int64_t size = 700001;
-    guarded<TypeParam> x(size), y(size), z(size);
-    x.upload(elements<TypeParam>(size));
-    const vector_view<const TypeParam> view = x.vector();
-    for (const scan_algorithm algorithm : with_automatic(scan_algorithms())) {
-        SCOPED_TRACE(to_string(algorithm));
-        const auto expected = this->scan_of(scan_kind::inclusive, view, {.algorithm = algorithm});
-        guarded_workspace scratch(this->template workspace_bytes<TypeParam>(size, algorithm));
-        const graph captured = graph::capture(*this->stream, [&] {
-            inclusive_scan<TypeParam>(view, y.vector(), *this->stream, {.algorithm = algorithm});
-            inclusive_scan<TypeParam>(view, z.vector(), *this->stream,
-                                      {.algorithm = algorithm, .workspace = scratch});
-        });
-        for (int i = 0; i < 3; ++i) {
-            y.upload(std::vector<TypeParam>(static_cast<std::size_t>(size)));
-            z.upload(std::vector<TypeParam>(static_cast<std::size_t>(size)));
-            captured.launch(*this->stream);
-            this->stream->synchronize();
-            ASSERT_TRUE(same_bits(y.download(), expected));
-            ASSERT_TRUE(same_bits(z.download(), expected));
-            ASSERT_TRUE(scratch.is_intact());
-        }
-    }
-}
-
 TYPED_TEST(scan, shares_one_workspace_with_other_operations) {
     const std::vector<std::int64_t> some_sizes = {5, 300007, 8193, 70001, 1000003};
     const auto xs = elements<TypeParam>(some_sizes.back());
@@ -71,32 +45,6 @@ TYPED_TEST(scan, shares_one_workspace_with_other_operations) {
                                      this->template depth<TypeParam>(size, algorithm)));
             }
     EXPECT_TRUE(scratch.is_intact());
-}
-
-TYPED_TEST(scan, runs_on_several_streams_at_once) {
-    constexpr std::size_t count = 4;
-    const std::int64_t size = 2000003;
-    guarded<TypeParam> x(size);
-    x.upload(elements<TypeParam>(size));
-    const vector_view<const TypeParam> view = x.vector();
-    const auto expected = this->scan_of(scan_kind::exclusive, view);
-    const std::vector<heddle::stream> streams(count);
-    std::vector<workspace> scratch;
-    std::vector<device_buffer<TypeParam>> results;
-    for (const heddle::stream& each : streams) {
-        scratch.emplace_back(this->template workspace_bytes<TypeParam>(size, scan_algorithm::automatic),
-                             each);
-        results.emplace_back(size, each);
-    }
-    for (int round = 0; round < 10; ++round)
-        for (std::size_t i = 0; i < count; ++i)
-            exclusive_scan<TypeParam>(view, vector_view<TypeParam>(results[i]), streams[i],
-                                      {.workspace = scratch[i]});
-    for (std::size_t i = 0; i < count; ++i) {
-        std::vector<TypeParam> ys(static_cast<std::size_t>(size));
-        copy_and_wait(results[i], ys, streams[i]);
-        EXPECT_TRUE(same_bits(ys, expected));
-    }
 }
 
 template <class T>

@@ -59,25 +59,6 @@ TEST_F(transposition, works_between_column_ranges_of_one_matrix) {
     }
 }
 
-TEST_F(transposition, replays_from_a_graph) {
-    const std::int64_t rows = 129, cols = 260;
-    for (const transpose_algorithm algorithm : with_automatic(transpose_algorithms())) {
-        SCOPED_TRACE(to_string(algorithm));
-        guarded<float> source(rows, cols, cols), destination(cols, rows, rows + 1);
-        const auto graph = graph::capture(*stream, [&] {
-            transpose<float>(source.matrix(), destination.matrix(), *stream, {.algorithm = algorithm});
-        });
-        EXPECT_TRUE(destination.untouched()) << "a captured call ran";
-        for (int replay = 0; replay < 2; ++replay) {
-            const auto elements = random_bits<float>(rows * cols);
-            source.upload(elements);
-            graph.launch(*stream);
-            stream->synchronize();
-            EXPECT_TRUE(are_same_bits(destination.download(), expected_transpose(elements, rows, cols)));
-        }
-    }
-}
-
 struct alignas(8) point {
     float x, y;
 };
