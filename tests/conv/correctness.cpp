@@ -8,47 +8,6 @@ template <class Types>
 using conv_correctness = conv_device<Types>;
 TYPED_TEST_SUITE(conv_correctness, every_conv_type, conv_type_names);
 
-/// Single channels and packets; rows of windows with and without room after them, in several blocks; with and without
-/// sums. Data that another call has left in the workspace do not change the result.
-TYPED_TEST(conv_correctness, takes_a_workspace) {
-    using Out = TypeParam::Out;
-    using In = TypeParam::In;
-    constexpr std::size_t tickets = 4096;
-    for (const conv_shape& s : {conv_shape{2, 9, 8, 12, 20, 3, 3, {.padding = around(1), .groups = 2}},
-                                {2, 23, 21, 5, 33, 3, 3, {.padding = around(1)}},
-                                {2, 23, 21, 16, 40, 3, 3, {.stride = {1, 2}, .padding = around(1)}},
-                                {1, 31, 30, 64, 72, 3, 3, {.dilation = {2, 1}, .groups = 2}}})
-        for (const conv_terms& terms : {conv_terms{}, all_terms}) {
-            SCOPED_TRACE(text(s));
-            conv_operands<Out, In> p(s);
-            conv_options options{.geometry = s.geometry, .algorithm = conv_algorithm::im2col};
-            const auto call = [&] {
-                p.prepare_output(0);
-                conv<Out, In>(p.input.tensor(), p.filters.filters(), p.output.tensor(), p.epilogue(terms),
-                              *this->stream, options);
-            };
-            const std::int64_t bytes = conv_workspace_bytes(p.problem(options, terms),
-                                                            traits_of(current_device()), options.algorithm);
-            ASSERT_GT(bytes, 0);
-            guarded_workspace memory(bytes), too_small(bytes - 16);
-            options.workspace = memory;
-            const std::span<std::byte> left = options.workspace.subspan(tickets);
-            check(cudaMemset(left.data(), 0xff, left.size()));  // a NaN, in all types
-            check(cudaDeviceSynchronize());
-            call();
-            this->stream->synchronize();
-            ASSERT_NO_FATAL_FAILURE(p.expect_close(p.expected(options), options, terms));
-            p.expect_intact();
-            ASSERT_TRUE(memory.is_intact());
-            options.workspace = too_small;
-            EXPECT_THROW(call(), invalid_argument);
-            options.workspace = {};
-            options.scratch = scratch::none;
-            EXPECT_THROW(call(), unsupported);
-            EXPECT_TRUE(p.output.untouched());
-        }
-}
-
 using conv_im2col = conv_device<conv_types<half, half>>;
 
 /// The images are laid out in parts that fit the scratch memory, the last of fewer images; with and without sums.

@@ -186,10 +186,13 @@ TEST_F(conv_arguments, overlap_where_they_share_an_address) {
 }
 
 TEST_F(conv_arguments, may_be_empty) {
-    EXPECT_NO_THROW(
-        conv<float>(in_view{nullptr, 0, 6, 5, 4}, filters, out_view{nullptr, 0, 4, 4, 8}, no_stream));
-    EXPECT_NO_THROW(
-        conv<float>(input, by_view{nullptr, 0, 3, 2, 4}, out_view{nullptr, 2, 4, 4, 0}, no_stream));
+    const in_view none{nullptr, 0, 6, 5, 4};
+    const out_view to_none{nullptr, 0, 4, 4, 8}, no_channels{nullptr, 2, 4, 4, 0};
+    const by_view no_filters{nullptr, 0, 3, 2, 4};
+    EXPECT_NO_THROW(conv<float>(none, filters, to_none, no_stream));
+    EXPECT_NO_THROW(conv<float>(input, no_filters, no_channels, no_stream));
+    EXPECT_NO_THROW(host::conv<float>(none, filters, to_none));
+    EXPECT_NO_THROW(host::conv<float>(input, no_filters, no_channels));
 }
 
 }  // namespace

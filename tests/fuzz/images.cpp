@@ -2,6 +2,7 @@
 #include "tests/bounds/windows.hpp"
 #include "tests/fuzz/operand.hpp"
 #include "tests/fuzz/operations.hpp"
+#include "tests/fuzz/scratch.hpp"
 
 namespace heddle::fuzz {
 namespace {
@@ -219,11 +220,22 @@ std::string wrong_conv(const problem& p, processor where) {
     const auto wrong = [&](std::string_view kernel) {
         options.kernel = kernel;
         output.clear();
+        std::string fault;
         if (on_host)
             host::conv<Out, T>(input.tensor(), filters.filters(), output.tensor(), epilogue, options);
         else
-            conv<Out, T>(input.tensor(), filters.filters(), output.tensor(), epilogue, calls(), options);
-        return first_of({mismatch("output", output.read(), sums, bounds), output.damage()});
+            fault = run_in_memory(
+                p, where, options,
+                [&] {
+                    return conv_workspace_bytes<Out, T>(input.tensor(), filters.filters(), output.tensor(),
+                                                        epilogue, stream(), options);
+                },
+                [&] {
+                    conv<Out, T>(input.tensor(), filters.filters(), output.tensor(), epilogue, calls(),
+                                 options);
+                },
+                -1);  // a NaN, in all types
+        return first_of({mismatch("output", output.read(), sums, bounds), output.damage(), fault});
     };
     const auto kernels = options.algorithm == conv_algorithm::automatic ? std::span<const std::string_view>{}
                                                                         : conv_kernels(options.algorithm);
@@ -363,7 +375,8 @@ operation conv_cases() {
              {"activation", 0, {"none", "relu", "gelu", "gelu_tanh", "silu", "sigmoid", "tanh"}},
              {"precision", 0, {"fp32", "tf32"}},
              {"values", 0, all_values},
-             {"rung", 0, rung_words(conv_algorithms())}},
+             {"rung", 0, rung_words(conv_algorithms())},
+             scratch_field},
             "groups inputs outputs dilation_y dilation_x bias_offset=0 bias_step scale_offset=0 scale_step "
             "residual_offset=0 residual_padding=0 residual_row_padding=0 residual_image_padding=0")),
         draw_conv,

@@ -15,13 +15,13 @@ namespace heddle::fuzz {
 inline const field scratch_field = {"scratch", 0, {"pool", "given", "none"}};
 
 /// The source of scratch memory for a call of the GPU. A workspace has no more than the requested bytes: zeros for
-/// the tickets, then data that another operation may have left.
+/// the tickets, then words that another operation may have left.
 class scratch_memory {
   public:
-    scratch_memory(const problem& p, processor where, std::int64_t bytes)
+    scratch_memory(const problem& p, processor where, std::int64_t bytes, std::int64_t left = 0x100000001)
         : kind_(p["scratch"]),
           bytes_(static_cast<std::size_t>(bytes)),
-          words_(where, lie({(bytes + 15) / 16 * 2}, 2, 0, 1), words_of((bytes + 15) / 16 * 2)) {}
+          words_(where, lie({(bytes + 15) / 16 * 2}, 2, 0, 1), words_of((bytes + 15) / 16 * 2, left)) {}
 
     template <class Options>
     void add_to(Options& options) {
@@ -41,8 +41,8 @@ class scratch_memory {
   private:
     static constexpr std::size_t ticket_words = 4096 / sizeof(std::int64_t);
 
-    static std::vector<std::int64_t> words_of(std::int64_t count) {
-        std::vector<std::int64_t> words(static_cast<std::size_t>(count), 0x100000001);
+    static std::vector<std::int64_t> words_of(std::int64_t count, std::int64_t left) {
+        std::vector<std::int64_t> words(static_cast<std::size_t>(count), left);
         std::fill_n(words.begin(), std::min(words.size(), ticket_words), 0);
         return words;
     }
@@ -54,8 +54,9 @@ class scratch_memory {
 
 /// Calls run() with the scratch memory of the problem. Describes the errors that it leaves there.
 template <class Options, class Bytes, class Run>
-std::string run_in_memory(const problem& p, processor where, Options& options, Bytes bytes, Run run) {
-    scratch_memory scratch(p, where, p["scratch"] == 1 ? bytes() : 0);
+std::string run_in_memory(const problem& p, processor where, Options& options, Bytes bytes, Run run,
+                          std::int64_t left = 0x100000001) {
+    scratch_memory scratch(p, where, p["scratch"] == 1 ? bytes() : 0, left);
     scratch.add_to(options);
     run();
     return scratch.damage();
