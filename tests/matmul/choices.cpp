@@ -6,22 +6,53 @@ namespace heddle::test {
 namespace {
 
 using enum matmul_algorithm;
+using enum place;
+
+/// `automatic` takes the rung for the product, or any other rung.
+struct choice {
+    product of;
+    matmul_algorithm rung;
+    bool is = true;
+};
+choice never(const product& of, matmul_algorithm rung) {
+    return {of, rung, false};
+}
+
+void expect_choices(std::initializer_list<choice> all, const device_traits& on = hopper) {
+    for (const auto& [of, rung, is] : all)
+        EXPECT_EQ(select(of, on) == rung, is)
+            << text(of) << ": " << to_string(select(of, on)) << ", and not " << to_string(rung);
+}
+
+std::int64_t bytes_of(const matmul_problem& problem) {
+    return matmul_workspace_bytes(problem, hopper);
+}
 
 product strict(std::int64_t m, std::int64_t n, std::int64_t k) {
-    return {m, n, k, element_type::f32, precision::ieee, place::odd};
+    return {m, n, k, element_type::f32, precision::ieee, odd};
+}
+product strict(std::int64_t size) {
+    return strict(size, size, size);
+}
+product floats(std::int64_t size) {
+    return {size, size, size};
+}
+product normwise(std::int64_t m, std::int64_t n, std::int64_t k) {
+    return {m, n, k, element_type::f32, precision::fp32_normwise};
+}
+product halves(std::int64_t m, std::int64_t n, std::int64_t k) {
+    return {m, n, k, element_type::f16};
+}
+product brains(std::int64_t m, std::int64_t n, std::int64_t k) {
+    return {m, n, k, element_type::bf16};
 }
 
 TEST(matmul_select, prefers_the_pipelined_rung_where_it_can_run) {
-    for (const std::int64_t size : {64, 512, 4096, 100000}) {
-        product problem = strict(size, size, size);
-        EXPECT_EQ(select(problem, hopper), pipelined);
-        problem.place = place::apart;
-        EXPECT_NE(select(problem, hopper), pipelined);
-        if (size >= 512) {
-            EXPECT_EQ(select(problem, hopper), warp_tiled);
-        }
-    }
-    EXPECT_NE(select(product{512, 512, 512}, turing), pipelined);
+    for (const std::int64_t size : {64, 512, 4096, 100000})
+        expect_choices({{strict(size), pipelined}, never(strict(size).at(apart), pipelined)});
+    for (const std::int64_t size : {512, 4096, 100000})
+        expect_choices({{strict(size).at(apart), warp_tiled}});
+    expect_choices({never(floats(512), pipelined)}, turing);
 }
 
 TEST(matmul_select, takes_no_tile_that_needs_more_shared_memory_than_there_is) {
@@ -30,8 +61,7 @@ TEST(matmul_select, takes_no_tile_that_needs_more_shared_memory_than_there_is) {
     large.sm_count = 128;
     device_traits small = large;  // 8.6, 8.9 and 12.0 have 99 KB a block
     small.shared_memory_per_block_optin = 99 * 1024;
-    product problem = strict(1000, 1000, 1000);
-    problem.has_scratch = true;
+    const product problem = strict(1000).with_scratch();
     for (const std::string_view kernel : {"pipelined 64x128", "split_k 64x128"}) {  // 128 KB
         EXPECT_EQ(why_not(matmul_algorithm::automatic, problem, large, kernel), "");
         EXPECT_NE(why_not(matmul_algorithm::automatic, problem, small, kernel), "");
@@ -42,67 +72,54 @@ TEST(matmul_select, takes_no_tile_that_needs_more_shared_memory_than_there_is) {
 TEST(matmul_select, fetches_large_tiles_by_tensor_maps) {
     if (HEDDLE_COMPILED_FOR_90 == 0) GTEST_SKIP() << "heddle is not built for Hopper";
     for (const std::int64_t size : {512, 2048, 4096, 8192}) {
-        product problem = strict(size, size, size);
-        EXPECT_EQ(select(problem, hopper), pipelined) << size;
-        problem.place = place::along_k;
-        EXPECT_EQ(select(problem, hopper), size > 512 ? tma_pipelined : pipelined) << size;
-        EXPECT_NE(select(problem, ampere), tma_pipelined) << size;
+        expect_choices(
+            {{strict(size), pipelined}, {strict(size).at(along_k), size > 512 ? tma_pipelined : pipelined}});
+        expect_choices({never(strict(size).at(along_k), tma_pipelined)}, ampere);
     }
     // Few tiles are split along k if there is a workspace.
-    for (product problem : {strict(8192, 128, 8192), strict(128, 8192, 4096), strict(4100, 4100, 4100)}) {
-        SCOPED_TRACE(problem.m);
-        problem.place = place::along_k;
-        problem.has_scratch = true;
-        EXPECT_EQ(select(problem, hopper), tma_pipelined);
-        EXPECT_NE(select(problem, ampere), tma_pipelined);
-        EXPECT_GT(matmul_workspace_bytes(problem, hopper), 0);
+    for (const product& few : {strict(8192, 128, 8192), strict(128, 8192, 4096), strict(4100)}) {
+        const product problem = few.at(along_k).with_scratch();
+        expect_choices({{problem, tma_pipelined}});
+        expect_choices({never(problem, tma_pipelined)}, ampere);
+        EXPECT_GT(bytes_of(problem), 0) << text(problem);
     }
-    product whole = strict(4096, 4096, 4096);
-    whole.place = place::along_k;
-    whole.has_scratch = true;
-    EXPECT_EQ(select(whole, hopper), tma_pipelined);
-    EXPECT_EQ(matmul_workspace_bytes(whole, hopper), 0);
-    product few = strict(8192, 128, 8192);
-    few.place = place::along_k;
-    EXPECT_EQ(select(few, hopper), pipelined);
+    const product whole = strict(4096).at(along_k).with_scratch();
+    EXPECT_EQ(bytes_of(whole), 0);
     // Rows at odd addresses are copied.
-    product odd = strict(4097, 4099, 4101);
-    EXPECT_NE(select(odd, hopper), tma_pipelined);
-    EXPECT_GT(matmul_workspace_bytes(odd, hopper), std::int64_t{4} * 2 * 4097 * 4101);
-    odd.has_scratch = true;
-    EXPECT_EQ(select(odd, hopper), tma_pipelined);
-    odd.place = place::apart;
-    EXPECT_NE(select(odd, hopper), tma_pipelined);
+    const product in_odd_rows = strict(4097, 4099, 4101);
+    EXPECT_GT(bytes_of(in_odd_rows), std::int64_t{4} * 2 * 4097 * 4101);
+    expect_choices({{whole, tma_pipelined},
+                    {strict(8192, 128, 8192).at(along_k), pipelined},
+                    never(in_odd_rows, tma_pipelined),
+                    {in_odd_rows.with_scratch(), tma_pipelined},
+                    never(in_odd_rows.with_scratch().at(apart), tma_pipelined)});
 }
 
 TEST(matmul_select, shares_a_c_of_few_tiles_along_k_where_there_is_a_workspace) {
-    for (product problem : {strict(64, 64, 65536), strict(64, 4096, 11008), strict(384, 384, 4096)}) {
-        SCOPED_TRACE(problem.m);
-        EXPECT_NE(select(problem, hopper), split_k);
-        EXPECT_GT(matmul_workspace_bytes(problem, hopper), 0);
-        EXPECT_LE(matmul_workspace_bytes(problem, hopper), std::int64_t{32} << 20);
-        problem.has_scratch = true;
-        EXPECT_EQ(select(problem, hopper), split_k);
-        problem.place = place::apart;
-        EXPECT_NE(select(problem, hopper), split_k);
+    for (const product& few : {strict(64, 64, 65536), strict(64, 4096, 11008), strict(384, 384, 4096)}) {
+        EXPECT_GT(bytes_of(few), 0) << text(few);
+        EXPECT_LE(bytes_of(few), std::int64_t{32} << 20) << text(few);
+        expect_choices({never(few, split_k),
+                        {few.with_scratch(), split_k},
+                        never(few.with_scratch().at(apart), split_k)});
     }
-    for (product problem : {strict(128, 128, 128), strict(64, 64, 16)}) {
-        problem.has_scratch = true;
-        EXPECT_NE(select(problem, hopper), split_k) << problem.m;
-        EXPECT_EQ(matmul_workspace_bytes(problem, hopper), 0);
+    for (const product& small : {strict(128), strict(64, 64, 16)}) {
+        expect_choices({never(small.with_scratch(), split_k)});
+        EXPECT_EQ(bytes_of(small.with_scratch()), 0) << text(small);
     }
 }
 
 TEST(matmul_select, reads_what_is_thin_at_the_memory_s_rate) {
-    for (const auto& problem : {strict(2, 4096, 4096), strict(4096, 2, 4096), strict(16, 4096, 4096)})
-        EXPECT_EQ(select(problem, hopper), skinny) << problem.m;
-    EXPECT_EQ(select(strict(64, 64, 65536), hopper), skinny);
-    EXPECT_EQ(select(strict(64, 4096, 11008), hopper), pipelined);
-    EXPECT_EQ(select(strict(16, 1 << 20, 16), hopper), thin);
+    expect_choices({{strict(2, 4096, 4096), skinny},
+                    {strict(4096, 2, 4096), skinny},
+                    {strict(16, 4096, 4096), skinny},
+                    {strict(64, 64, 65536), skinny},
+                    {strict(64, 4096, 11008), pipelined},
+                    {strict(16, 1 << 20, 16), thin},
+                    {strict(65, 65, 65536), pipelined}});  // no skinny side
     device_traits small = hopper;
     small.shared_memory_per_block_optin = 163 * 1024;
-    EXPECT_EQ(select(strict(16, 4096, 4096), small), pipelined);
-    EXPECT_EQ(select(strict(65, 65, 65536), hopper), pipelined);  // no skinny side
+    expect_choices({{strict(16, 4096, 4096), pipelined}}, small);
 }
 
 /// The choice holds for any result, and where the operands cannot be boxes. Other rungs may read large lines as fast.
@@ -113,60 +130,48 @@ TEST(matmul_select, reads_what_is_a_line_by_a_rung_for_lines) {
         for (const std::int64_t k : extents) {
             if (side * k > 1'000'000) continue;
             for (const element_type operands : {element_type::f32, element_type::f16, element_type::bf16})
-                for (const place place : {place::odd, place::apart})
+                for (const place place : {odd, apart})
                     for (int bits = 0; bits < 8; ++bits) {
                         product p{1, side, k, operands};
                         p.place = place;
                         p.has_scratch = (bits & 1) != 0;
                         p.has_epilogue = (bits & 2) != 0;
                         p.precision = (bits & 4) != 0 ? precision::tf32 : precision::fp32;
-                        ASSERT_TRUE(of_lines.contains(select(p, hopper))) << p.n << ", " << k << ' ' << bits;
+                        ASSERT_TRUE(of_lines.contains(select(p, hopper))) << text(p);
                         std::swap(p.m, p.n);
-                        ASSERT_TRUE(of_lines.contains(select(p, hopper))) << p.m << ", " << k << ' ' << bits;
+                        ASSERT_TRUE(of_lines.contains(select(p, hopper))) << text(p);
                     }
         }
 }
 
 TEST(matmul_select, takes_narrow_tiles_where_memory_is_the_limit) {
-    for (product problem : {strict(65536, 32, 512), strict(100000, 32, 32), strict(524288, 8, 32)}) {
-        SCOPED_TRACE(std::to_string(problem.m) + " x " + std::to_string(problem.n));
-        EXPECT_EQ(select(problem, hopper), thin);
-        EXPECT_EQ(select(problem, ampere), thin);
-        problem.place = place::along_k;
-        problem.has_scratch = true;
-        EXPECT_EQ(select(problem, hopper), thin);
-        problem.place = place::apart;
-        EXPECT_NE(select(problem, hopper), thin);
+    for (const product& narrow : {strict(65536, 32, 512), strict(100000, 32, 32), strict(524288, 8, 32)}) {
+        expect_choices({{narrow, thin},
+                        {narrow.at(along_k).with_scratch(), thin},
+                        never(narrow.at(apart).with_scratch(), thin)});
+        expect_choices({{narrow, thin}}, ampere);
     }
-    for (const std::int64_t size : {128, 512, 2048, 8192})
-        EXPECT_NE(select(strict(size, size, size), hopper), thin) << size;
+    for (const std::int64_t size : {128, 512, 2048, 8192}) expect_choices({never(strict(size), thin)});
 }
 
 TEST(matmul_select, splits_what_is_large_and_deep_enough) {
     if (HEDDLE_COMPILED_FOR_90 == 0) GTEST_SKIP() << "heddle is not built for Hopper";
-    for (const std::int64_t size : {1000, 2048, 4096, 16384})
-        EXPECT_EQ(select(product{size, size, size}, hopper), bf16x6) << size;
-    for (const std::int64_t size : {64, 256, 512})
-        EXPECT_EQ(select(product{size, size, size}, hopper), pipelined) << size;
-    EXPECT_EQ(select(product{4096, 4096, 511}, hopper), tma_pipelined);  // bf16x6 is less exact here
-    EXPECT_EQ(select(product{4096, 4096, 512}, hopper), bf16x6);
-    product few_tiles{64, 4096, 11008};  // 32 tiles for 132 multiprocessors
-    EXPECT_EQ(select(few_tiles, hopper), pipelined);
-    few_tiles.has_scratch = true;  // then they are split along k
-    EXPECT_EQ(select(few_tiles, hopper), bf16x6);
-    EXPECT_GT(matmul_workspace_bytes(few_tiles, hopper), 132 * 128 * 128 * 4);
-}
-
-product normwise(std::int64_t m, std::int64_t n, std::int64_t k) {
-    return {m, n, k, element_type::f32, precision::fp32_normwise};
+    for (const std::int64_t size : {1000, 2048, 4096, 16384}) expect_choices({{floats(size), bf16x6}});
+    for (const std::int64_t size : {64, 256, 512}) expect_choices({{floats(size), pipelined}});
+    const product few_tiles{64, 4096, 11008};            // 32 tiles for 132 multiprocessors
+    expect_choices({{{4096, 4096, 511}, tma_pipelined},  // bf16x6 is less exact here
+                    {{4096, 4096, 512}, bf16x6},
+                    {few_tiles, pipelined},
+                    {few_tiles.with_scratch(), bf16x6}});  // then they are split along k
+    EXPECT_GT(bytes_of(few_tiles.with_scratch()), 132 * 128 * 128 * 4);
 }
 
 TEST(matmul_select, takes_problems_of_nothing_and_devices_of_next_to_nothing) {
     for (const auto precision : {precision::ieee, precision::fp32, precision::fp32_normwise, precision::tf32})
         for (const bool has_scratch : {false, true}) {
-            product problem{0, 1024, 1024, element_type::f32, precision, place::along_k, has_scratch};
+            product problem{0, 1024, 1024, element_type::f32, precision, along_k, has_scratch};
             EXPECT_EQ(select(problem, hopper), naive);
-            EXPECT_EQ(matmul_workspace_bytes(problem, hopper), 0);
+            EXPECT_EQ(bytes_of(problem), 0);
             problem.m = problem.n = 16;
             const device_traits smallest{.sm_count = 1};
             EXPECT_NE(select(problem, smallest), matmul_algorithm::automatic);
@@ -176,215 +181,165 @@ TEST(matmul_select, takes_problems_of_nothing_and_devices_of_next_to_nothing) {
 
 TEST(matmul_select, takes_halves_where_errors_may_be_normwise) {
     if (HEDDLE_COMPILED_FOR_90 == 0) GTEST_SKIP() << "heddle is not built for Hopper";
-    product problem = normwise(4096, 4096, 4096);
-    EXPECT_EQ(select(problem, hopper), bf16x6);  // there is no workspace
-    EXPECT_GT(matmul_workspace_bytes(problem, hopper), 2 * 4 * 4096 * 4096);
-    problem.has_scratch = true;
-    EXPECT_EQ(select(problem, hopper), fp16x3);
-    problem.place = place::apart;  // it copies them anyway
-    EXPECT_EQ(select(problem, hopper), fp16x3);
-    problem.precision = precision::fp32;
-    EXPECT_NE(select(problem, hopper), fp16x3);
-    problem.precision = precision::ieee;
-    EXPECT_NE(select(problem, hopper), fp16x3);
-    EXPECT_EQ(select(normwise(4096, 4096, 500), hopper), tf32x3);  // k is too short for bf16x6
+    const product problem = normwise(4096, 4096, 4096), with_scratch = problem.with_scratch();
+    EXPECT_GT(bytes_of(problem), 2 * 4 * 4096 * 4096);
+    expect_choices({{problem, bf16x6},  // there is no workspace
+                    {with_scratch, fp16x3},
+                    {with_scratch.at(apart), fp16x3},  // it copies them anyway
+                    never(with_scratch.at(apart).in(precision::fp32), fp16x3),
+                    never(with_scratch.at(apart).in(precision::ieee), fp16x3),
+                    {normwise(4096, 4096, 500), tf32x3}});  // k is too short for bf16x6
 }
 
 TEST(matmul_select, takes_the_tensor_cores_of_ampere_where_they_are_fast) {
     for (const std::int64_t size : {2048, 4096, 16384})
-        EXPECT_EQ(select(normwise(size, size, size), ampere), tf32x3) << size;
+        expect_choices({{normwise(size, size, size), tf32x3}}, ampere);
     for (const std::int64_t size : {64, 256})
-        EXPECT_EQ(select(normwise(size, size, size), ampere), pipelined) << size;
-    EXPECT_EQ(select(product{4096, 4096, 4096}, ampere), pipelined);
-    product apart = normwise(4096, 4096, 4096);
-    apart.place = place::apart;
-    EXPECT_EQ(select(apart, ampere), warp_tiled);
+        expect_choices({{normwise(size, size, size), pipelined}}, ampere);
+    const product large = normwise(4096, 4096, 4096);
+    expect_choices({{floats(4096), pipelined}, {large.at(apart), warp_tiled}}, ampere);
     device_traits later = ampere;
     for (const int minor : {6, 9}) {
         later.compute_capability_minor = minor;
-        EXPECT_EQ(select(normwise(4096, 4096, 4096), later), pipelined) << minor;
+        expect_choices({{large, pipelined}}, later);
     }
 }
 
 TEST(matmul_select, copies_operands_at_odd_addresses_where_there_is_a_workspace) {
     if (HEDDLE_COMPILED_FOR_90 == 0) GTEST_SKIP() << "heddle is not built for Hopper";
-    product odd{4097, 4099, 4101, element_type::f32, precision::fp32, place::odd};
-    EXPECT_EQ(select(odd, hopper), pipelined);
-    EXPECT_GE(matmul_workspace_bytes(odd, hopper), 4 * (4097 * 4104 + 4101 * 4100));
-    odd.has_scratch = true;
-    EXPECT_EQ(select(odd, hopper), bf16x6);
-    EXPECT_LT(matmul_workspace_bytes(product{4096, 4096, 4096}, hopper), 4 * 4096 * 4096);  // no copy
+    const product in_odd_rows{4097, 4099, 4101, element_type::f32, precision::fp32, odd};
+    expect_choices({{in_odd_rows, pipelined}, {in_odd_rows.with_scratch(), bf16x6}});
+    EXPECT_GE(bytes_of(in_odd_rows), 4 * (4097 * 4104 + 4101 * 4100));
+    EXPECT_LT(bytes_of(floats(4096)), 4 * 4096 * 4096);  // no copy
 }
 
 TEST(matmul_select, takes_tf32_only_where_it_is_asked_for) {
     if (HEDDLE_COMPILED_FOR_90 == 0) GTEST_SKIP() << "heddle is not built for Hopper";
     for (const std::int64_t size : {1024, 2048, 4096, 16384}) {
-        product problem{size, size, size};
-        EXPECT_NE(select(problem, hopper), tf32) << size;
-        problem.precision = precision::tf32;
-        EXPECT_EQ(select(problem, hopper), tf32) << size;
-        const std::int64_t of_sums = matmul_workspace_bytes(problem, hopper);
-        EXPECT_NE(select(problem, ampere), tf32) << size;
-        // Neither operand is contiguous along k: it needs a copy of one.
-        problem.place = place::across_k;
-        EXPECT_NE(select(problem, hopper), tf32) << size;
-        EXPECT_GE(matmul_workspace_bytes(problem, hopper), of_sums + 4 * size * size);
-        problem.has_scratch = true;
-        EXPECT_EQ(select(problem, hopper), tf32) << size;
-        problem.place = place::apart;
-        EXPECT_NE(select(problem, hopper), tf32) << size;
+        const product asked = floats(size).in(precision::tf32), across = asked.at(across_k);
+        expect_choices({never(floats(size), tf32),
+                        {asked, tf32},
+                        never(across, tf32),  // neither operand is contiguous along k: it needs a copy of one
+                        {across.with_scratch(), tf32},
+                        never(across.with_scratch().at(apart), tf32)});
+        expect_choices({never(asked, tf32)}, ampere);
+        EXPECT_GE(bytes_of(across), bytes_of(asked) + 4 * size * size);
     }
 }
 
 TEST(matmul_select, takes_tf32_of_a_short_side_where_it_is_asked_for) {
     if (HEDDLE_COMPILED_FOR_90 == 0) GTEST_SKIP() << "heddle is not built for Hopper";
-    for (product problem : {product{16, 4096, 4096}, {4096, 16, 4096}, {64, 4096, 11008}, {64, 64, 65536}}) {
-        SCOPED_TRACE(std::to_string(problem.m) + " x " + std::to_string(problem.n));
-        problem.has_scratch = true;
-        EXPECT_NE(select(problem, hopper), tf32);
-        problem.precision = precision::tf32;
-        EXPECT_EQ(select(problem, hopper), tf32);
-        problem.place = place::apart;
-        EXPECT_NE(select(problem, hopper), tf32);
+    for (const product& thin :
+         {product{16, 4096, 4096}, {4096, 16, 4096}, {64, 4096, 11008}, {64, 64, 65536}}) {
+        const product asked = thin.with_scratch().in(precision::tf32);
+        expect_choices({never(thin.with_scratch(), tf32), {asked, tf32}, never(asked.at(apart), tf32)});
     }
 }
 
 TEST(matmul_16_bit_select, fills_the_device) {
-    const auto choice = [](std::int64_t m, std::int64_t n, std::int64_t k) {
-        return select(product{m, n, k, element_type::bf16}, hopper);
-    };
-    EXPECT_EQ(choice(512, 512, 512), cluster_multicast);
-    EXPECT_EQ(choice(8192, 8192, 8192), cluster_multicast);
-    EXPECT_EQ(choice(4096, 4096, 0), naive);
-    for (const std::int64_t size : {1, 16, 1000, 100000}) EXPECT_NE(choice(size, size, size), wmma);
+    expect_choices({{brains(512, 512, 512), cluster_multicast},
+                    {brains(8192, 8192, 8192), cluster_multicast},
+                    {brains(4096, 4096, 0), naive}});
+    for (const std::int64_t size : {1, 16, 1000, 100000})
+        expect_choices({never(brains(size, size, size), wmma)});
 }
 
 TEST(matmul_16_bit_select, shares_tiles_where_there_is_a_workspace) {
-    product deep{640, 640, 16384, element_type::bf16};
-    EXPECT_NE(select(deep, hopper), stream_k);
-    EXPECT_GT(matmul_workspace_bytes(deep, hopper), 0);
-    deep.has_scratch = true;
-    EXPECT_EQ(select(deep, hopper), stream_k);
-    const product even{8448, 4096, 4096, element_type::bf16};  // whole rounds
-    EXPECT_EQ(matmul_workspace_bytes(even, hopper), 0);
+    const product deep = brains(640, 640, 16384);
+    expect_choices({never(deep, stream_k), {deep.with_scratch(), stream_k}});
+    EXPECT_GT(bytes_of(deep), 0);
+    EXPECT_EQ(bytes_of(brains(8448, 4096, 4096)), 0);  // whole rounds
 }
 
 TEST(matmul_16_bit_select, takes_what_is_empty) {
-    for (const product& problem :
-         {product{0, 8, 8, element_type::f16}, {8, 0, 8, element_type::f16}, {8, 8, 0, element_type::f16}}) {
-        EXPECT_EQ(select(problem, hopper), naive);
+    for (const product& problem : {halves(0, 8, 8), halves(8, 0, 8), halves(8, 8, 0)}) {
+        expect_choices({{problem, naive}});
         for (const matmul_algorithm each : matmul_algorithms(element_type::f16))
             EXPECT_EQ(matmul_workspace_bytes(problem, hopper, each), 0) << to_string(each);
     }
 }
 
 TEST(matmul_select, takes_batches_of_float) {
-    const auto chosen = [](std::int64_t m, std::int64_t n, std::int64_t k, heddle::precision precision) {
-        return select(
-            product{.m = m, .n = n, .k = k, .precision = precision, .has_scratch = true, .batches = 64},
-            hopper);
+    const auto batch = [](std::int64_t m, std::int64_t n, std::int64_t k, heddle::precision precision) {
+        return product{m, n, k}.in(precision).with_scratch().of(64);
     };
     for (const std::int64_t size : {64, 256, 1024})
-        EXPECT_EQ(chosen(size, size, size, precision::ieee), pipelined) << size;
-    EXPECT_EQ(chosen(2, 1024, 1024, precision::ieee), thin);
-    EXPECT_EQ(chosen(1024, 2, 1024, precision::ieee), thin);
+        expect_choices({{batch(size, size, size, precision::ieee), pipelined}});
+    expect_choices(
+        {{batch(2, 1024, 1024, precision::ieee), thin}, {batch(1024, 2, 1024, precision::ieee), thin}});
     if (HEDDLE_COMPILED_FOR_90 == 0) GTEST_SKIP() << "heddle is not built for Hopper";
-    EXPECT_EQ(chosen(1024, 1024, 1024, precision::fp32), bf16x6);
-    EXPECT_EQ(chosen(256, 256, 256, precision::tf32), matmul_algorithm::tf32);
+    expect_choices({{batch(1024, 1024, 1024, precision::fp32), bf16x6},
+                    {batch(256, 256, 256, precision::tf32), matmul_algorithm::tf32}});
 }
 
 TEST(matmul_16_bit_select, shares_few_tiles_with_an_epilogue) {
     if (HEDDLE_COMPILED_FOR_90 == 0) GTEST_SKIP() << "heddle is not built for Hopper";
-    product few{130, 264, 4032, element_type::f16};
-    few.has_epilogue = true;
-    EXPECT_GT(matmul_workspace_bytes(few, hopper, fused), 0);
-    product many = few;
-    many.m = many.n = 4096;
-    EXPECT_EQ(matmul_workspace_bytes(many, hopper, fused), 0);
+    const auto bytes = [](const product& p) {
+        return matmul_workspace_bytes(p.changed(&product::has_epilogue, true), hopper, fused);
+    };
+    EXPECT_GT(bytes(halves(130, 264, 4032)), 0);
+    EXPECT_EQ(bytes(halves(4096, 4096, 4032)), 0);
 }
 
 TEST(matmul_16_bit_select, copies_and_shares_batches_where_there_is_a_workspace) {
     if (HEDDLE_COMPILED_FOR_90 == 0) GTEST_SKIP() << "heddle is not built for Hopper";
-    product odd{120, 112, 128, element_type::f16, precision::fp32, place::odd};
-    odd.batches = 4096;
-    EXPECT_EQ(select(odd, hopper), mma_sync);
-    odd.has_scratch = true;
-    EXPECT_NE(select(odd, hopper), mma_sync);
-    EXPECT_GE(matmul_workspace_bytes(odd, hopper), 4096 * 2 * 128 * (120 + 112));
-    matmul_problem shared = odd;
+    const product well = halves(120, 112, 128).of(4096), in_odd_rows = well.at(odd);
+    const product deep = brains(16, 16, 2104944).at(odd).with_scratch().of(10);
+    expect_choices({{in_odd_rows, mma_sync}, never(in_odd_rows.with_scratch(), mma_sync), {deep, stream_k}});
+    EXPECT_GE(bytes_of(in_odd_rows.with_scratch()), 4096 * 2 * 128 * (120 + 112));
+    matmul_problem shared = in_odd_rows.with_scratch();
     shared.a_stride = shared.b_stride = 0;
-    EXPECT_LT(matmul_workspace_bytes(shared, hopper), 2 * 2 * 128 * (120 + 112));
-    matmul_problem overlapping = odd;
+    EXPECT_LT(bytes_of(shared), 2 * 2 * 128 * (120 + 112));
+    matmul_problem overlapping = in_odd_rows.with_scratch();
     overlapping.a_stride = 1;
     EXPECT_EQ(select(overlapping, hopper), mma_sync);
 
-    product well{120, 112, 128, element_type::f16};
-    well.batches = 4096;
     matmul_problem uneven = well;
     ++uneven.b_stride;  // the first B is aligned, and the next one is not
     EXPECT_EQ(select(uneven, hopper), mma_sync);
     uneven.has_scratch = true;
     EXPECT_NE(select(uneven, hopper), mma_sync);
-
-    product deep{16, 16, 2104944, element_type::bf16, precision::fp32, place::odd, true};
-    deep.batches = 10;
-    EXPECT_EQ(select(deep, hopper), stream_k);
 }
 
 /// Such a tile wastes less, and a multiprocessor has many of them at a time.
 TEST(matmul_select, takes_small_tiles_of_many_small_matrices) {
-    product halves{32, 16, 8, element_type::f16};
-    halves.batches = 65536;
-    EXPECT_EQ(select(halves, hopper), mma_sync);
-    EXPECT_EQ(select(halves, ampere), mma_sync);
-    halves.batches = 512;
-    halves.m = halves.n = halves.k = 64;
-    EXPECT_EQ(select(halves, hopper), mma_sync);
-    product floats{64, 64, 64};
-    floats.batches = 512;
-    EXPECT_EQ(select(floats, hopper), pipelined);
+    const product many = halves(32, 16, 8).of(65536);
+    expect_choices(
+        {{many, mma_sync}, {halves(64, 64, 64).of(512), mma_sync}, {floats(64).of(512), pipelined}});
+    expect_choices({{many, mma_sync}}, ampere);
 }
 
 TEST(matmul_16_bit_select, asks_for_one_workspace_however_c_lies) {
     for (const matmul_algorithm each : matmul_algorithms(element_type::f16))
-        EXPECT_EQ(matmul_workspace_bytes(product{640, 256, 8192, element_type::f16}, hopper, each),
-                  matmul_workspace_bytes(product{256, 640, 8192, element_type::f16}, hopper, each))
+        EXPECT_EQ(matmul_workspace_bytes(halves(640, 256, 8192), hopper, each),
+                  matmul_workspace_bytes(halves(256, 640, 8192), hopper, each))
             << to_string(each);
 }
 
 TEST(matmul_16_bit_select, turns_a_short_side_into_n) {
-    for (const std::int64_t side : {2, 8, 16, 64}) {
-        SCOPED_TRACE(side);
-        EXPECT_EQ(select(product{side, 4096, 4096, element_type::bf16}, hopper), skinny);
-        EXPECT_EQ(select(product{2048, side, 4096, element_type::bf16}, hopper), skinny);
-    }
+    for (const std::int64_t side : {2, 8, 16, 64})
+        expect_choices({{brains(side, 4096, 4096), skinny}, {brains(2048, side, 4096), skinny}});
     // A tall product keeps its multiprocessors busy with whole tiles.
     for (const std::int64_t rows : {25088, 100352, 802816})
-        EXPECT_NE(select(product{rows, 64, 256, element_type::bf16}, hopper), skinny);
-    EXPECT_NE(select(product{65, 4096, 4096, element_type::bf16}, hopper), skinny);
+        expect_choices({never(brains(rows, 64, 256), skinny)});
+    expect_choices({never(brains(65, 4096, 4096), skinny)});
 }
 
 /// A workspace begins at a multiple of 16 bytes, copies at one of 128.
 TEST(matmul_workspace_of_copies, holds_what_aligns_them) {
     if (HEDDLE_COMPILED_FOR_90 == 0) GTEST_SKIP() << "heddle is not built for Hopper";
-    const product odd{512, 512, 512, element_type::f16, precision::fp32, place::odd};
     constexpr std::int64_t tickets = 4096, copies = 2 * 512 * 512 * 2;
-    EXPECT_EQ(matmul_workspace_bytes(odd, hopper, wgmma_tma), tickets + copies + 128 - 16);
+    EXPECT_EQ(matmul_workspace_bytes(halves(512, 512, 512).at(odd), hopper, wgmma_tma),
+              tickets + copies + 128 - 16);
 }
 
 TEST(matmul_16_bit_select, takes_mma_sync_and_wmma_where_nothing_faster_can_run) {
-    product problem{512, 512, 512, element_type::f16};
-    EXPECT_EQ(select(problem, turing), wmma);
-    EXPECT_EQ(select(problem, ampere), mma_sync);
-    problem.place = place::odd;
-    EXPECT_EQ(select(problem, ampere), mma_sync);
-    EXPECT_EQ(select(problem, hopper), mma_sync);
-    problem.has_scratch = true;
-    EXPECT_EQ(why_not(cluster_multicast, problem, hopper), "");
-    EXPECT_NE(select(problem, hopper), mma_sync);
-    EXPECT_GE(matmul_workspace_bytes(problem, hopper), 2 * 512 * 512 * 2);
-    problem.place = place::apart;
-    EXPECT_EQ(select(problem, hopper), wmma);
+    const product problem = halves(512, 512, 512), copied = problem.at(odd).with_scratch();
+    expect_choices({{problem, wmma}}, turing);
+    expect_choices({{problem, mma_sync}, {problem.at(odd), mma_sync}}, ampere);
+    expect_choices({{problem.at(odd), mma_sync}, never(copied, mma_sync), {copied.at(apart), wmma}});
+    EXPECT_EQ(why_not(cluster_multicast, copied, hopper), "");
+    EXPECT_GE(bytes_of(copied), 2 * 512 * 512 * 2);
 }
 
 }  // namespace

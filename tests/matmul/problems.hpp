@@ -6,6 +6,7 @@
 #include <heddle/types.hpp>
 #include <heddle/view.hpp>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -65,6 +66,18 @@ struct product {
     bool stores_operand_type = true;
     std::int64_t batches = 1;
 
+    // The same product otherwise.
+    product at(test::place p) const { return changed(&product::place, p); }
+    product in(heddle::precision p) const { return changed(&product::precision, p); }
+    product with_scratch() const { return changed(&product::has_scratch, true); }
+    product of(std::int64_t count) const { return changed(&product::batches, count); }
+    template <class T>
+    product changed(T product::*member, std::type_identity_t<T> value) const {
+        product other = *this;
+        other.*member = value;
+        return other;
+    }
+
     operator matmul_problem() const {
         const std::int64_t bytes = operands == element_type::f32 ? 4 : 2;
         const auto lies = [=, this](std::int64_t rows, std::int64_t cols, bool is_transposed) {
@@ -93,6 +106,15 @@ struct product {
         return problem;
     }
 };
+
+inline std::string text(const product& p) {
+    return fmt::format(
+        "{} x {} x {}, type {}, precision {}, place {}, scratch memory {}, epilogue {}, stores operands' "
+        "type {}, "
+        "{} batches",
+        p.m, p.n, p.k, static_cast<int>(p.operands), to_string(p.precision), static_cast<int>(p.place),
+        p.has_scratch, p.has_epilogue, p.stores_operand_type, p.batches);
+}
 
 /// The problem of a call with these arguments.
 template <class Out, class In>

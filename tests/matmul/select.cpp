@@ -15,15 +15,6 @@ const std::array devices = {
     described_device("12.0", 12, 0, 170, 99),
 };
 
-std::string text(const product& p) {
-    return fmt::format(
-        "{} x {} x {}, type {}, precision {}, place {}, scratch memory {}, epilogue {}, stores operands' "
-        "type {}, "
-        "{} batches",
-        p.m, p.n, p.k, static_cast<int>(p.operands), to_string(p.precision), static_cast<int>(p.place),
-        p.has_scratch, p.has_epilogue, p.stores_operand_type, p.batches);
-}
-
 /// Problems like those of calls: their facts agree with one another.
 class problems {
   public:
@@ -64,29 +55,35 @@ class problems {
     std::mt19937_64 generator_{seed()};
 };
 
-constexpr int draws = 20000;
-
-TEST(matmul_select, never_answers_a_rung_that_cannot_run) {
+/// Calls check(problem, device) for so many problems and all devices, until it fails.
+template <class Check>
+void for_drawn_problems(int draws, Check check) {
     problems problems;
     for (int i = 0; i < draws; ++i) {
         const product problem = problems.next();
         for (const device_traits& device : devices) {
-            const matmul_algorithm chosen = select(problem, device);
-            ASSERT_NE(chosen, matmul_algorithm::automatic) << text(problem) << ' ' << device.name;
-            ASSERT_EQ(why_not(chosen, problem, device), "") << text(problem) << ' ' << device.name;
+            check(problem, device);
+            ASSERT_FALSE(testing::Test::HasFailure()) << text(problem) << ' ' << device.name;
         }
     }
+}
+constexpr int draws = 20000;
+
+TEST(matmul_select, never_answers_a_rung_that_cannot_run) {
+    for_drawn_problems(draws, [](const product& problem, const device_traits& device) {
+        const matmul_algorithm chosen = select(problem, device);
+        EXPECT_NE(chosen, matmul_algorithm::automatic);
+        EXPECT_EQ(why_not(chosen, problem, device), "");
+    });
 }
 
 /// Ensures that the test above covers more than a few problems.
 TEST(matmul_select, answers_every_rung_that_it_may_for_some_problem) {
     using enum matmul_algorithm;
     std::set<matmul_algorithm> chosen;
-    problems problems;
-    for (int i = 0; i < draws; ++i) {
-        const product problem = problems.next();
-        for (const device_traits& device : devices) chosen.insert(select(problem, device));
-    }
+    for_drawn_problems(draws, [&](const product& problem, const device_traits& device) {
+        chosen.insert(select(problem, device));
+    });
     for (const matmul_algorithm each : {naive, warp_tiled, pipelined, split_k, thin, wmma, mma_sync})
         EXPECT_TRUE(chosen.contains(each)) << to_string(each);
     if (HEDDLE_COMPILED_FOR_90 == 0) return;
@@ -96,19 +93,16 @@ TEST(matmul_select, answers_every_rung_that_it_may_for_some_problem) {
 }
 
 TEST(matmul_workspace, is_asked_for_by_rungs_that_can_run_alone) {
-    problems problems;
-    for (int i = 0; i < draws / 10; ++i) {
-        product problem = problems.next();
-        problem.has_scratch = true;
-        for (const device_traits& device : devices)
-            for (const matmul_algorithm each : matmul_algorithms(problem.operands)) {
-                const std::int64_t bytes = matmul_workspace_bytes(problem, device, each);
-                ASSERT_GE(bytes, 0) << text(problem) << ' ' << device.name << ' ' << to_string(each);
-                if (!why_not(each, problem, device).empty()) {
-                    ASSERT_EQ(bytes, 0) << text(problem) << ' ' << device.name << ' ' << to_string(each);
-                }
+    for_drawn_problems(draws / 10, [](const product& drawn, const device_traits& device) {
+        const product problem = drawn.with_scratch();
+        for (const matmul_algorithm each : matmul_algorithms(problem.operands)) {
+            const std::int64_t bytes = matmul_workspace_bytes(problem, device, each);
+            EXPECT_GE(bytes, 0) << to_string(each);
+            if (!why_not(each, problem, device).empty()) {
+                EXPECT_EQ(bytes, 0) << to_string(each);
             }
-    }
+        }
+    });
 }
 
 std::string rung_of(std::string_view kernel) {
@@ -134,17 +128,11 @@ TEST(matmul_kernels, begin_with_their_rung) {
 }
 
 TEST(matmul_select_kernel, answers_one_of_the_rung_that_is_chosen) {
-    problems problems;
-    for (int i = 0; i < draws / 10; ++i) {
-        const product problem = problems.next();
-        for (const device_traits& device : devices) {
-            const std::string_view chosen = select_kernel(problem, device);
-            ASSERT_EQ(rung_of(chosen), to_string(select(problem, device)))
-                << text(problem) << ' ' << device.name;
-            ASSERT_EQ(why_not(matmul_algorithm::automatic, problem, device, chosen), "")
-                << text(problem) << ' ' << device.name;
-        }
-    }
+    for_drawn_problems(draws / 10, [](const product& problem, const device_traits& device) {
+        const std::string_view chosen = select_kernel(problem, device);
+        EXPECT_EQ(rung_of(chosen), to_string(select(problem, device)));
+        EXPECT_EQ(why_not(matmul_algorithm::automatic, problem, device, chosen), "");
+    });
 }
 
 TEST(matmul_select_kernel, takes_the_kernel_that_is_asked_for) {
@@ -183,86 +171,78 @@ TEST(matmul_select_kernel, refuses_unknown_kernels) {
 }
 
 TEST(matmul_why_not, names_the_rung) {
-    problems problems;
-    for (int i = 0; i < draws / 10; ++i) {
-        const product problem = problems.next();
-        for (const device_traits& device : devices)
-            for (const element_type type : {element_type::f32, element_type::f16})
-                for (const matmul_algorithm each : matmul_algorithms(type)) {
-                    const std::string reason = why_not(each, problem, device);
-                    if (reason.empty()) continue;
-                    ASSERT_EQ(reason.find(fmt::format("matmul: {} ", to_string(each))), 0u)
-                        << reason << "; " << text(problem) << ' ' << device.name;
-                }
-    }
+    for_drawn_problems(draws / 10, [](const product& problem, const device_traits& device) {
+        for (const element_type type : {element_type::f32, element_type::f16})
+            for (const matmul_algorithm each : matmul_algorithms(type)) {
+                const std::string reason = why_not(each, problem, device);
+                EXPECT_TRUE(reason.empty() || reason.starts_with(fmt::format("matmul: {} ", to_string(each))))
+                    << reason;
+            }
+    });
+}
+
+/// What a rung, or its kernel, lacks for a product: the words that follow "matmul: ", or nothing.
+struct lack {
+    matmul_algorithm rung;
+    product of;
+    std::string text = {};
+    std::string_view kernel = {};
+};
+void expect_lacks(const device_traits& device, std::initializer_list<lack> all) {
+    for (const auto& [rung, of, lacks, kernel] : all)
+        EXPECT_EQ(lack_in(why_not(rung, of, device, kernel)), lacks.empty() ? "" : "matmul: " + lacks)
+            << text(of);
 }
 
 TEST(matmul_why_not, says_what_a_rung_needs) {
     using enum matmul_algorithm;
-    const auto lack_of = [](matmul_algorithm rung, const product& p, const device_traits& device,
-                            std::string_view kernel = {}) {
-        return lack_in(why_not(rung, p, device, kernel));
-    };
-    const product floats{512, 512, 512};
-    const product halves{512, 512, 512, element_type::f16};
-    EXPECT_EQ(lack_of(automatic, floats, turing), "");
-    EXPECT_EQ(lack_of(naive, floats, turing), "");
-    EXPECT_EQ(lack_of(pipelined, floats, ampere), "");
-    EXPECT_EQ(lack_of(pipelined, floats, turing), "matmul: pipelined needs compute capability 8.0");
-    product apart = floats;
-    apart.place = place::apart;
-    EXPECT_EQ(lack_of(split_k, apart, hopper),
-              "matmul: split_k needs the rows or the columns of a and of b side by side (a stride of 1)");
-    EXPECT_EQ(lack_of(skinny, floats, hopper), "matmul: skinny needs m or n of at most 64");
-    EXPECT_EQ(lack_of(vector, product{2, 2, 512}, hopper), "matmul: vector needs m or n of 1");
-    EXPECT_EQ(lack_of(vector, product{2, 1, 512}, turing), "");
-    EXPECT_EQ(lack_of(vector, product{1, 2, 512, element_type::bf16}, turing), "");
-    EXPECT_EQ(lack_of(skinny, product{16, 512, 512}, ampere),
-              "matmul: skinny of float needs 204800 bytes of shared memory");
-    EXPECT_EQ(lack_of(persistent, floats, hopper),
-              "matmul: persistent has no kernel for operands of type float");
-    EXPECT_EQ(lack_of(tf32, product{1, 2, 3, element_type::bf16}, hopper),
-              "matmul: tf32 has no kernel for operands of type bfloat16");
-    for (const device_traits* other : {&turing, &ampere, &blackwell}) {
-        EXPECT_EQ(lack_of(bf16x6, floats, *other),
-                  "matmul: bf16x6 needs a device of compute capability 9.0, and heddle built for it");
-        EXPECT_EQ(lack_of(persistent, halves, *other),
-                  "matmul: persistent needs a device of compute capability 9.0, and heddle built for it");
-    }
+    const product floats{512, 512, 512}, halves{512, 512, 512, element_type::f16};
+    const product several = halves.of(2), of_float = floats.of(2);
+    expect_lacks(turing, {{automatic, floats},
+                          {naive, floats},
+                          {pipelined, floats, "pipelined needs compute capability 8.0"},
+                          {vector, {2, 1, 512}},
+                          {vector, {1, 2, 512, element_type::bf16}}});
+    expect_lacks(ampere, {{pipelined, floats},
+                          {skinny, {16, 512, 512}, "skinny of float needs 204800 bytes of shared memory"}});
+    expect_lacks(hopper,
+                 {{split_k, floats.at(place::apart),
+                   "split_k needs the rows or the columns of a and of b side by side (a stride of 1)"},
+                  {skinny, floats, "skinny needs m or n of at most 64"},
+                  {vector, {2, 2, 512}, "vector needs m or n of 1"},
+                  {persistent, floats, "persistent has no kernel for operands of type float"},
+                  {tf32, {1, 2, 3, element_type::bf16}, "tf32 has no kernel for operands of type bfloat16"}});
+    for (const device_traits* other : {&turing, &ampere, &blackwell})
+        expect_lacks(
+            *other,
+            {{bf16x6, floats, "bf16x6 needs a device of compute capability 9.0, and heddle built for it"},
+             {persistent, halves,
+              "persistent needs a device of compute capability 9.0, and heddle built for it"}});
     if (HEDDLE_COMPILED_FOR_90 == 0) return;
-    EXPECT_EQ(lack_of(fp16x3, floats, hopper), "matmul: fp16x3 needs scratch memory");
-    product odd = floats;
-    odd.place = place::odd;
-    EXPECT_EQ(
-        lack_of(tma_pipelined, odd, hopper),
-        "matmul: tma_pipelined needs rows or columns of a and of b that are contiguous and begin at "
-        "multiples of 16 bytes, in each matrix of a batch, or scratch memory for copies that do, unless "
-        "matrices of a batch overlap; and extents below 2^31");
-    EXPECT_NE(lack_of(bf16x6, odd, hopper), "");
-    odd.has_scratch = true;
-    EXPECT_EQ(lack_of(bf16x6, odd, hopper), "");
-    EXPECT_EQ(lack_of(skinny, halves, hopper), "matmul: skinny needs m or n of at most 64");
-    product several = halves;
-    several.batches = 2;
-    EXPECT_EQ(lack_of(persistent, several, hopper), "");
-    EXPECT_EQ(lack_of(fused, several, hopper),
-              "matmul: fused takes no batch: those that batched_matmul() names do");
-    several.operands = element_type::f32;
+    const product odd = floats.at(place::odd);
+    EXPECT_NE(why_not(bf16x6, odd, hopper), "");
+    const std::string takes_no_batch = " takes no batch: those that batched_matmul() names do";
+    expect_lacks(hopper,
+                 {{fp16x3, floats, "fp16x3 needs scratch memory"},
+                  {tma_pipelined, odd,
+                   "tma_pipelined needs rows or columns of a and of b that are contiguous and begin at "
+                   "multiples of 16 "
+                   "bytes, in each matrix of a batch, or scratch memory for copies that do, unless matrices "
+                   "of a batch "
+                   "overlap; and extents below 2^31"},
+                  {bf16x6, odd.with_scratch()},
+                  {skinny, halves, "skinny needs m or n of at most 64"},
+                  {persistent, several},
+                  {fused, several, "fused" + takes_no_batch},
+                  {tf32, of_float, {}, "tf32 128x128"},
+                  {tf32, of_float, "tf32 skinny" + takes_no_batch, "tf32 skinny"},
+                  {fused, halves.changed(&product::stores_operand_type, false)},
+                  {wgmma_tma, halves.changed(&product::stores_operand_type, false),
+                   "wgmma_tma stores the type of its operands"},
+                  {fused, halves.changed(&product::has_epilogue, true)},
+                  {stream_k, halves.changed(&product::has_epilogue, true), "stream_k has no epilogue"}});
     for (const auto rung : {coalesced, tiled, tma_pipelined, tf32x3, fp16x3})
-        EXPECT_EQ(lack_of(rung, several, hopper),
-                  "matmul: " + std::string(to_string(rung)) +
-                      " takes no batch: those that batched_matmul() names do");
-    EXPECT_EQ(lack_of(tf32, several, hopper, "tf32 128x128"), "");
-    EXPECT_EQ(lack_of(tf32, several, hopper, "tf32 skinny"),
-              "matmul: tf32 skinny takes no batch: those that batched_matmul() names do");
-    product wider = halves;
-    wider.stores_operand_type = false;
-    EXPECT_EQ(lack_of(fused, wider, hopper), "");
-    EXPECT_EQ(lack_of(wgmma_tma, wider, hopper), "matmul: wgmma_tma stores the type of its operands");
-    product with_epilogue = halves;
-    with_epilogue.has_epilogue = true;
-    EXPECT_EQ(lack_of(fused, with_epilogue, hopper), "");
-    EXPECT_EQ(lack_of(stream_k, with_epilogue, hopper), "matmul: stream_k has no epilogue");
+        expect_lacks(hopper, {{rung, of_float, std::string(to_string(rung)) + takes_no_batch}});
 }
 
 TEST(matmul_why_not, says_what_was_given) {
@@ -294,11 +274,10 @@ TEST(matmul_why_not, says_what_was_given) {
 }
 
 /// The rungs that cannot run a product on a Hopper device, even with a workspace.
-std::set<matmul_algorithm> refused(product p) {
-    p.has_scratch = true;
+std::set<matmul_algorithm> refused(const product& p) {
     std::set<matmul_algorithm> rungs;
     for (const matmul_algorithm each : matmul_algorithms(p.operands))
-        if (!why_not(each, p, hopper).empty()) rungs.insert(each);
+        if (!why_not(each, p.with_scratch(), hopper).empty()) rungs.insert(each);
     return rungs;
 }
 
@@ -306,28 +285,21 @@ TEST(matmul_why_not, lets_the_other_rungs_run) {
     using enum matmul_algorithm;
     using rungs = std::set<matmul_algorithm>;
     if (HEDDLE_COMPILED_FOR_90 == 0) GTEST_SKIP() << "heddle is not built for Hopper";
+    const product floats{16, 16, 16}, halves{16, 16, 16, element_type::f16};
     EXPECT_EQ(refused({1, 16, 16}), rungs{});
-    EXPECT_EQ(refused({16, 16, 16}), rungs{vector});
-    EXPECT_EQ(refused({65, 65, 65, element_type::f32, precision::fp32, place::odd}), (rungs{skinny, vector}));
-    EXPECT_EQ(refused({16, 16, 16, element_type::f32, precision::fp32, place::apart}),
+    EXPECT_EQ(refused(floats), rungs{vector});
+    EXPECT_EQ(refused(product{65, 65, 65}.at(place::odd)), (rungs{skinny, vector}));
+    EXPECT_EQ(refused(floats.at(place::apart)),
               (rungs{pipelined, tma_pipelined, split_k, thin, tf32x3, bf16x6, tf32, vector}));
-
-    const product halves{16, 16, 16, element_type::f16};
     EXPECT_EQ(refused({16, 1, 16, element_type::f16}), rungs{});
     EXPECT_EQ(refused(halves), rungs{vector});
     EXPECT_EQ(refused({65, 65, 65, element_type::f16}), (rungs{skinny, vector}));
-    product other = halves;
-    other.place = place::odd;
-    EXPECT_EQ(refused(other), rungs{vector});
-    other.place = place::apart;
-    EXPECT_EQ(refused(other), (rungs{mma_sync, wgmma_tma, warp_specialized, persistent, cluster_multicast,
-                                     stream_k, skinny, fused, vector}));
-    other = halves;
-    other.stores_operand_type = false;
-    EXPECT_EQ(refused(other), (rungs{wgmma_tma, warp_specialized, vector}));
-    other = halves;
-    other.has_epilogue = true;
-    EXPECT_EQ(refused(other),
+    EXPECT_EQ(refused(halves.at(place::odd)), rungs{vector});
+    EXPECT_EQ(refused(halves.at(place::apart)), (rungs{mma_sync, wgmma_tma, warp_specialized, persistent,
+                                                       cluster_multicast, stream_k, skinny, fused, vector}));
+    EXPECT_EQ(refused(halves.changed(&product::stores_operand_type, false)),
+              (rungs{wgmma_tma, warp_specialized, vector}));
+    EXPECT_EQ(refused(halves.changed(&product::has_epilogue, true)),
               (rungs{wgmma_tma, warp_specialized, persistent, cluster_multicast, stream_k, vector}));
 }
 
