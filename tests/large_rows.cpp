@@ -2,9 +2,8 @@
 #include "tests/support/headers.hpp"
 #include "tests/support/mapped_buffer.hpp"
 #include "tests/support/matrix_reduce.hpp"
-#include "tests/support/norm.hpp"
 #include "tests/support/periodic.hpp"
-#include "tests/support/softmax.hpp"
+#include "tests/support/row_operations.hpp"
 
 /// Operations on rows with indices, offsets or counts beyond 32 bits, or beyond the 24 bits of a float.
 namespace heddle::test {

@@ -1,4 +1,4 @@
-#include "tests/conv/device.hpp"
+#include "tests/conv/shapes.hpp"
 #include "tests/support/headers.hpp"
 
 namespace heddle::test {

@@ -1,6 +1,6 @@
 // A user's .cu file: the user's own function in the epilogue of conv.
 
-#include "tests/conv/device.hpp"
+#include "tests/conv/shapes.hpp"
 #include "tests/support/compiled_for.cuh"
 #include "tests/support/provoked.hpp"
 #include <heddle/conv.cuh>

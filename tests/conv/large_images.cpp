@@ -1,4 +1,4 @@
-#include "tests/conv/device.hpp"
+#include "tests/conv/shapes.hpp"
 #include "tests/conv/sparse_tensor.hpp"
 #include "tests/support/headers.hpp"
 #include "tests/support/periodic.hpp"
@@ -79,64 +79,6 @@ TYPED_TEST(conv_large_strides, of_images_rows_and_pixels_are_taken) {
         EXPECT_TRUE(this->have_run.contains(rung)) << to_string(rung);
 }
 
-/// The expected outputs of an image that repeats, and the sums of their magnitudes.
-template <class T>
-class outputs_of_periodic {
-  public:
-    outputs_of_periodic(const conv_shape& s, const periodic<T>& input, const std::vector<T>& filters)
-        : s_(s), input_(input), filters_(filters) {}
-
-    struct output {
-        double value = 0, magnitude = 0;
-    };
-    /// `pixel` counts among all pixels of the output.
-    output operator()(std::int64_t pixel, std::int64_t k) const {
-        const conv_geometry& g = s_.geometry;
-        const std::int64_t depth = s_.group_channels(), group = k / (s_.outputs / g.groups),
-                           line = pixel / s_.output_width(), n = line / s_.output_height(),
-                           top = line % s_.output_height() * g.stride.y - g.padding.top,
-                           left = pixel % s_.output_width() * g.stride.x - g.padding.left;
-        output sum;
-        for (std::int64_t r = 0; r < s_.filter_height; ++r)
-            for (std::int64_t c = 0; c < s_.filter_width; ++c) {
-                const std::int64_t y = top + r * g.dilation.y, x = left + c * g.dilation.x;
-                if (y < 0 || y >= s_.height || x < 0 || x >= s_.width) continue;
-                const std::int64_t from = ((n * s_.height + y) * s_.width + x) * s_.channels + group * depth,
-                                   filter = ((k * s_.filter_height + r) * s_.filter_width + c) * depth;
-                for (std::int64_t channel = 0; channel < depth; ++channel) {
-                    const double product = to_double(input_[from + channel]) *
-                                           to_double(filters_[static_cast<std::size_t>(filter + channel)]);
-                    sum.value += product;
-                    sum.magnitude += std::abs(product);
-                }
-            }
-        return sum;
-    }
-
-  private:
-    const conv_shape& s_;
-    const periodic<T>& input_;
-    const std::vector<T>& filters_;
-};
-
-TEST(outputs_of_periodic, are_those_of_the_reference) {
-    for (const conv_shape& s : conv_shapes()) {
-        SCOPED_TRACE(text(s));
-        const periodic<float> input(random_elements<float>(periodic<float>::period));
-        std::vector<float> xs;
-        for (std::int64_t i = 0; i < s.inputs_all(); ++i) xs.push_back(input[i]);
-        const auto ws = random_elements<float>(s.filters_all());
-        const conv_reference all(s, xs, ws, std::vector<float>(), 1, 0);
-        const outputs_of_periodic<float> output_of(s, input, ws);
-        for (std::size_t i = 0; i < all.value.size(); ++i) {
-            const auto at = static_cast<std::int64_t>(i);
-            const auto output = output_of(at / s.outputs, at % s.outputs);
-            ASSERT_NEAR(output.value, all.value[i], 1e-12) << i;
-            ASSERT_NEAR(output.magnitude, all.magnitude[i], 1e-12) << i;
-        }
-    }
-}
-
 /// Processes take turns, as each of these tests needs a quarter of a GPU's memory.
 class turn {
   public:
@@ -176,7 +118,10 @@ class conv_large_images : public stream_fixture {
                                      s.group_channels()};
         const tensor_view<T> y{output.data() + canaries, s.count, s.output_height(), s.output_width(),
                                s.outputs};
-        const outputs_of_periodic<T> output_of(s, elements, filters);
+        const auto input_at = [&](std::int64_t i) { return to_double(elements[i]); };
+        const auto filter_at = [&](std::int64_t i) {
+            return to_double(filters[static_cast<std::size_t>(i)]);
+        };
         const std::vector<std::int64_t> pixels = some_pixels(s);
         for_every_conv_plan(options_of(s), [&](const conv_options& options) {
             if (!why_not(options.algorithm, conv_problem_of<T>(x, w, y, options), traits_of(current_device()),
@@ -190,7 +135,7 @@ class conv_large_images : public stream_fixture {
             for (std::size_t i = 0; i < actual.size(); ++i) {
                 const std::int64_t pixel = pixels[i / static_cast<std::size_t>(s.outputs)],
                                    k = static_cast<std::int64_t>(i) % s.outputs;
-                const auto [value, magnitude] = output_of(pixel, k);
+                const auto [value, magnitude] = conv_sum_at(s, pixel, k, input_at, filter_at);
                 const double error = conv_sum_bound<T>(options, s, magnitude);
                 ASSERT_TRUE(is_within(to_double(actual[i]), value, bounds::stored_as<T>(value, error)))
                     << "pixel " << pixel << ", channel " << k;

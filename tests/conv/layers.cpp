@@ -1,4 +1,4 @@
-#include "tests/conv/device.hpp"
+#include "tests/conv/shapes.hpp"
 #include "tests/support/headers.hpp"
 
 // Layers of networks, for which a reference in float64 would take the CPU long: `naive` is it.

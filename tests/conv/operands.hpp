@@ -1,10 +1,13 @@
 #pragma once
 
 #include "tests/bounds/products.hpp"
+#include "tests/support/gpu.hpp"
 #include "tests/support/guarded.hpp"
 #include "tests/support/guarded_tensor.hpp"
+#include "tests/support/kernels.hpp"
 #include "tests/support/numeric.hpp"
 #include "tests/support/random.hpp"
+#include "tests/support/watchdog.hpp"
 #include <heddle/conv.hpp>
 #include <heddle/types.hpp>
 
@@ -16,6 +19,8 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace heddle::test {
@@ -69,6 +74,43 @@ struct conv_gaps {
     tensor_gaps input{}, filters{}, output{}, residual{};
 };
 
+/// A sum of products, and of their magnitudes.
+struct conv_sum {
+    double value = 0, magnitude = 0;
+};
+
+/// The sum of a pixel, which counts among all pixels of the output, for channel k. input(i) and filter(i) are the
+/// elements of dense tensors.
+template <class Input, class Filter>
+conv_sum conv_sum_at(const conv_shape& s, std::int64_t pixel, std::int64_t k, Input input, Filter filter) {
+    const conv_geometry& g = s.geometry;
+    const std::int64_t depth = s.group_channels(), group = k / (s.outputs / g.groups),
+                       line = pixel / s.output_width(), n = line / s.output_height(),
+                       top = line % s.output_height() * g.stride.y - g.padding.top,
+                       left = pixel % s.output_width() * g.stride.x - g.padding.left;
+    conv_sum sum;
+    for (std::int64_t r = 0; r < s.filter_height; ++r)
+        for (std::int64_t c = 0; c < s.filter_width; ++c) {
+            const std::int64_t y = top + r * g.dilation.y, x = left + c * g.dilation.x;
+            if (y < 0 || y >= s.height || x < 0 || x >= s.width) continue;
+            const std::int64_t from = ((n * s.height + y) * s.width + x) * s.channels + group * depth,
+                               tap = ((k * s.filter_height + r) * s.filter_width + c) * depth;
+            for (std::int64_t channel = 0; channel < depth; ++channel) {
+                const double product = input(from + channel) * filter(tap + channel);
+                sum.value += product;
+                sum.magnitude += std::abs(product);
+            }
+        }
+    return sum;
+}
+
+template <class T>
+std::vector<double> in_double(const std::vector<T>& elements) {
+    std::vector<double> all(elements.size());
+    std::ranges::transform(elements, all.begin(), to_double<T>);
+    return all;
+}
+
 /// The result in float64 (alpha * sum + beta * output), and the sums of magnitudes for error bounds.
 struct conv_reference {
     std::vector<double> value, magnitude;
@@ -76,44 +118,17 @@ struct conv_reference {
     template <class In, class Out>
     conv_reference(const conv_shape& s, const std::vector<In>& xs, const std::vector<In>& ws,
                    const std::vector<Out>& ys, double alpha, double beta) {
-        const auto doubles = [](const auto& all) {
-            std::vector<double> result(all.size());
-            std::ranges::transform(all, result.begin(), [](auto e) { return to_double(e); });
-            return result;
-        };
-        const std::vector<double> x = doubles(xs), w = doubles(ws);
-        const conv_geometry& g = s.geometry;
+        const std::vector<double> x = in_double(xs), w = in_double(ws);
         const bool is_product = alpha != 0 && s.channels > 0;
-        for (std::int64_t n = 0; n < s.count; ++n)
-            for (std::int64_t p = 0; p < s.output_height(); ++p)
-                for (std::int64_t q = 0; q < s.output_width(); ++q)
-                    for (std::int64_t k = 0; k < s.outputs; ++k) {
-                        double sum = 0, size = 0;
-                        for (std::int64_t r = 0; r < s.filter_height; ++r)
-                            for (std::int64_t c = 0; c < s.filter_width; ++c)
-                                add_tap(s, x, w, n, p * g.stride.y + r * g.dilation.y - g.padding.top,
-                                        q * g.stride.x + c * g.dilation.x - g.padding.left, k, r, c, sum,
-                                        size);
-                        const double old = beta == 0 ? 0 : beta * to_double(ys[value.size()]);
-                        value.push_back((is_product ? alpha * sum : 0) + old);
-                        magnitude.push_back((is_product ? std::abs(alpha) * size : 0) + std::abs(old));
-                    }
-    }
-
-  private:
-    static void add_tap(const conv_shape& s, const std::vector<double>& x, const std::vector<double>& w,
-                        std::int64_t n, std::int64_t row, std::int64_t col, std::int64_t k, std::int64_t r,
-                        std::int64_t c, double& sum, double& size) {
-        const std::int64_t depth = s.group_channels(), first = k / (s.outputs / s.geometry.groups) * depth;
-        const bool is_padding = row < 0 || row >= s.height || col < 0 || col >= s.width;
-        const auto input =
-            static_cast<std::size_t>(((n * s.height + row) * s.width + col) * s.channels + first);
-        const auto filter =
-            static_cast<std::size_t>(((k * s.filter_height + r) * s.filter_width + c) * depth);
-        for (std::size_t channel = 0; channel < static_cast<std::size_t>(depth); ++channel) {
-            const double product = (is_padding ? 0 : x[input + channel]) * w[filter + channel];
-            sum += product;
-            size += std::abs(product);
+        for (std::int64_t i = 0; i < s.outputs_all(); ++i) {
+            const auto at = [](const std::vector<double>& from) {
+                return [&](std::int64_t place) { return from[static_cast<std::size_t>(place)]; };
+            };
+            const conv_sum sum =
+                is_product ? conv_sum_at(s, i / s.outputs, i % s.outputs, at(x), at(w)) : conv_sum();
+            const double old = beta == 0 ? 0 : beta * to_double(ys[value.size()]);
+            value.push_back(alpha * sum.value + old);
+            magnitude.push_back(std::abs(alpha) * sum.magnitude + std::abs(old));
         }
     }
 };
@@ -222,6 +237,25 @@ struct conv_operands {
         EXPECT_TRUE(filters.untouched());
         EXPECT_TRUE(residual.untouched());
     }
+};
+
+/// The options of a call with these operands that make rungs differ.
+template <class In>
+std::vector<precision> precisions() {
+    if (std::is_same_v<In, float>) return {precision::fp32, precision::tf32};
+    return {precision::fp32};
+}
+
+template <class Check>
+void for_every_conv_plan(const conv_options& options, Check check) {
+    for_every_plan(
+        conv_algorithms(), [](auto rung) { return conv_kernels(rung); }, options, check);
+}
+
+template <class Types>
+class conv_device : public stream_fixture {
+  protected:
+    using operands = conv_operands<typename Types::Out, typename Types::In>;
 };
 
 }  // namespace heddle::test

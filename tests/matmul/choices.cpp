@@ -21,7 +21,7 @@ choice never(const product& of, matmul_algorithm rung) {
 void expect_choices(std::initializer_list<choice> all, const device_traits& on = hopper) {
     for (const auto& [of, rung, is] : all)
         EXPECT_EQ(select(of, on) == rung, is)
-            << text(of) << ": " << to_string(select(of, on)) << ", and not " << to_string(rung);
+            << of << ": " << to_string(select(of, on)) << ", and not " << to_string(rung);
 }
 
 std::int64_t bytes_of(const matmul_problem& problem) {
@@ -81,7 +81,7 @@ TEST(matmul_select, fetches_large_tiles_by_tensor_maps) {
         const product problem = few.at(along_k).with_scratch();
         expect_choices({{problem, tma_pipelined}});
         expect_choices({never(problem, tma_pipelined)}, ampere);
-        EXPECT_GT(bytes_of(problem), 0) << text(problem);
+        EXPECT_GT(bytes_of(problem), 0) << problem;
     }
     const product whole = strict(4096).at(along_k).with_scratch();
     EXPECT_EQ(bytes_of(whole), 0);
@@ -97,15 +97,15 @@ TEST(matmul_select, fetches_large_tiles_by_tensor_maps) {
 
 TEST(matmul_select, shares_a_c_of_few_tiles_along_k_where_there_is_a_workspace) {
     for (const product& few : {strict(64, 64, 65536), strict(64, 4096, 11008), strict(384, 384, 4096)}) {
-        EXPECT_GT(bytes_of(few), 0) << text(few);
-        EXPECT_LE(bytes_of(few), std::int64_t{32} << 20) << text(few);
+        EXPECT_GT(bytes_of(few), 0) << few;
+        EXPECT_LE(bytes_of(few), std::int64_t{32} << 20) << few;
         expect_choices({never(few, split_k),
                         {few.with_scratch(), split_k},
                         never(few.with_scratch().at(apart), split_k)});
     }
     for (const product& small : {strict(128), strict(64, 64, 16)}) {
         expect_choices({never(small.with_scratch(), split_k)});
-        EXPECT_EQ(bytes_of(small.with_scratch()), 0) << text(small);
+        EXPECT_EQ(bytes_of(small.with_scratch()), 0) << small;
     }
 }
 
@@ -137,9 +137,9 @@ TEST(matmul_select, reads_what_is_a_line_by_a_rung_for_lines) {
                         p.has_scratch = (bits & 1) != 0;
                         p.has_epilogue = (bits & 2) != 0;
                         p.precision = (bits & 4) != 0 ? precision::tf32 : precision::fp32;
-                        ASSERT_TRUE(of_lines.contains(select(p, hopper))) << text(p);
+                        ASSERT_TRUE(of_lines.contains(select(p, hopper))) << p;
                         std::swap(p.m, p.n);
-                        ASSERT_TRUE(of_lines.contains(select(p, hopper))) << text(p);
+                        ASSERT_TRUE(of_lines.contains(select(p, hopper))) << p;
                     }
         }
 }

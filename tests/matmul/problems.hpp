@@ -6,7 +6,6 @@
 #include <heddle/types.hpp>
 #include <heddle/view.hpp>
 
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -107,13 +106,11 @@ struct product {
     }
 };
 
-inline std::string text(const product& p) {
-    return fmt::format(
-        "{} x {} x {}, type {}, precision {}, place {}, scratch memory {}, epilogue {}, stores operands' "
-        "type {}, "
-        "{} batches",
-        p.m, p.n, p.k, static_cast<int>(p.operands), to_string(p.precision), static_cast<int>(p.place),
-        p.has_scratch, p.has_epilogue, p.stores_operand_type, p.batches);
+inline std::ostream& operator<<(std::ostream& out, const product& p) {
+    return out << p.m << " x " << p.n << " x " << p.k << ", type " << static_cast<int>(p.operands)
+               << ", precision " << to_string(p.precision) << ", place " << static_cast<int>(p.place)
+               << ", scratch memory " << p.has_scratch << ", epilogue " << p.has_epilogue
+               << ", stores operands' type " << p.stores_operand_type << ", " << p.batches << " batches";
 }
 
 /// The problem of a call with these arguments.

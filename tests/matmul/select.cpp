@@ -63,7 +63,7 @@ void for_drawn_problems(int draws, Check check) {
         const product problem = problems.next();
         for (const device_traits& device : devices) {
             check(problem, device);
-            ASSERT_FALSE(testing::Test::HasFailure()) << text(problem) << ' ' << device.name;
+            ASSERT_FALSE(testing::Test::HasFailure()) << problem << ' ' << device.name;
         }
     }
 }
@@ -190,8 +190,7 @@ struct lack {
 };
 void expect_lacks(const device_traits& device, std::initializer_list<lack> all) {
     for (const auto& [rung, of, lacks, kernel] : all)
-        EXPECT_EQ(lack_in(why_not(rung, of, device, kernel)), lacks.empty() ? "" : "matmul: " + lacks)
-            << text(of);
+        EXPECT_EQ(lack_in(why_not(rung, of, device, kernel)), lacks.empty() ? "" : "matmul: " + lacks) << of;
 }
 
 TEST(matmul_why_not, says_what_a_rung_needs) {

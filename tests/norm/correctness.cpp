@@ -1,5 +1,5 @@
 #include "tests/support/headers.hpp"
-#include "tests/support/norm.hpp"
+#include "tests/support/row_operations.hpp"
 
 namespace heddle::test {
 namespace {

@@ -1,5 +1,5 @@
 #include "tests/onnx/nodes.hpp"
-#include "tests/support/norm.hpp"
+#include "tests/support/row_operations.hpp"
 
 namespace heddle::test::onnx_nodes {
 namespace {

@@ -1,8 +1,74 @@
-#include "tests/optimizer/parameters.hpp"
+#include "tests/support/headers.hpp"
 
-// Cases that tests/fuzz does not draw.
+// Cases that tests/fuzz does not draw, and arguments that are refused.
 namespace heddle::test {
 namespace {
+
+/// Parameters in guarded memory, with these counts of elements. Arrays do not begin at multiples of 16 bytes.
+template <class T, class Gradient>
+class guarded_list {
+  public:
+    using memory = guarded<float>::memory;
+
+    explicit guarded_list(const std::vector<std::int64_t>& sizes, memory where = memory::device) {
+        std::int64_t offset = 0;
+        for (const std::int64_t size : sizes) all_.emplace_back(size, offset++ % 5, where);
+        restart();
+    }
+
+    std::vector<parameter<T, Gradient>> views() {
+        std::vector<parameter<T, Gradient>> result;
+        for (auto& p : all_)
+            result.push_back({p.master.data(), p.value.data(), p.gradient.data(), p.first.data(),
+                              p.second.data(), static_cast<std::int64_t>(p.weights.size())});
+        return result;
+    }
+
+    /// Restores the drawn weights, and zero moments, as at the beginning of training.
+    void restart() {
+        for (auto& p : all_) {
+            const std::vector<float> zeros(p.weights.size());
+            p.master.upload(p.weights);
+            p.first.upload(zeros);
+            p.second.upload(zeros);
+        }
+    }
+
+    /// All results of a step, of all parameters in turn.
+    std::vector<float> state() {
+        std::vector<float> all;
+        for (auto& p : all_) {
+            const auto add = [&](const auto& elements) {
+                for (const auto e : elements) all.push_back(static_cast<float>(e));
+            };
+            add(p.master.download());
+            add(p.value.download());
+            add(p.first.download());
+            add(p.second.download());
+        }
+        return all;
+    }
+
+  private:
+    struct one {
+        one(std::int64_t size, std::int64_t offset, memory where)
+            : weights(random_elements<float>(size)),
+              master(size, offset, where),
+              value(size, offset, static_cast<typename guarded<T>::memory>(where)),
+              gradient(size, offset, static_cast<typename guarded<Gradient>::memory>(where)),
+              first(size, offset, where),
+              second(size, offset, where) {
+            gradient.upload(random_elements<Gradient>(size));
+        }
+
+        std::vector<float> weights;
+        guarded<float> master;
+        guarded<T> value;
+        guarded<Gradient> gradient;
+        guarded<float> first, second;
+    };
+    std::deque<one> all_;
+};
 
 struct optimizer_call {
     std::string name;
@@ -129,6 +195,107 @@ TEST_F(gradient_norms, neither_overflow_nor_underflow) {
                               is_finite ? expected : std::numeric_limits<double>::infinity(),
                               expected * 0x1.001p-24 + smallest<float>()));
     }
+}
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+/// A list of two parameters; a test makes the second one invalid.
+class optimizer_arguments : public testing::Test {
+  protected:
+    using list_type = guarded_list<half, float>;
+    using parameters = std::vector<parameter<half, float>>;
+
+    list_type list{{3, 5}, list_type::memory::host};
+
+    template <class Spoil>
+    std::string message(Spoil spoil, const adam_options& options = {}) {
+        parameters views = list.views();
+        const std::vector<float> before = list.state();
+        spoil(views[1]);
+        const auto text = invalid_argument_of([&] { adamw<half, float>(views, no_stream, options); });
+        expect_error("host::" + text, [&] { host::adamw<half, float>(views, options); });
+        const std::vector<float> after = list.state();
+        EXPECT_EQ(std::memcmp(before.data(), after.data(), before.size() * sizeof(float)), 0);
+        return text;
+    }
+    template <class Spoil>
+    void refuses(const std::string& text, Spoil spoil) {
+        EXPECT_EQ(message(spoil), "adamw: " + text);
+    }
+    void refuses(const std::string& text, const adam_options& options) {
+        EXPECT_EQ(message([](auto&) {}, options), "adamw: " + text);
+    }
+    void refuses(const std::string& text, const sgd_options& options) {
+        expect_error("sgd: " + text, [&] { sgd<half, float>(list.views(), no_stream, options); });
+    }
+};
+
+TEST_F(optimizer_arguments, name_what_is_wrong_with_a_parameter) {
+    refuses("parameters.count is -1, expected zero or more", [](auto& p) { p.count = -1; });
+    refuses("parameters.master is null, expected a pointer to 5 elements",
+            [](auto& p) { p.master = nullptr; });
+    refuses("parameters.gradient is null, expected a pointer to 5 elements",
+            [](auto& p) { p.gradient = nullptr; });
+    refuses("parameters.first_moment is null, expected a pointer to 5 elements",
+            [](auto& p) { p.first_moment = nullptr; });
+    refuses("parameters.second_moment is null, expected a pointer to 5 elements",
+            [](auto& p) { p.second_moment = nullptr; });
+    refuses(
+        "parameters.second_moment is an array that overlaps another, expected memory apart from "
+        "first_moment",
+        [](auto& p) { p.second_moment = p.first_moment + 4; });
+    refuses("parameters.value is an array that overlaps another, expected memory apart from master",
+            [](auto& p) { p.value = reinterpret_cast<half*>(p.master); });
+    refuses("parameters.gradient is an array that overlaps another, expected memory apart from master",
+            [](auto& p) { p.gradient = p.master - 1; });
+    const auto misaligned =
+        message([](auto& p) { p.master = reinterpret_cast<float*>(reinterpret_cast<char*>(p.master) + 2); });
+    EXPECT_NE(misaligned.find("expected a multiple of 4 bytes"), std::string::npos) << misaligned;
+}
+
+TEST_F(optimizer_arguments, name_what_is_wrong_with_an_option) {
+    refuses("options.learning_rate is inf, expected finite, zero or more",
+            adam_options{.learning_rate = infinity});
+    refuses("options.beta1 is 1, expected 0 or more, and less than 1", adam_options{.beta1 = 1});
+    refuses("options.beta2 is -0.5, expected 0 or more, and less than 1", adam_options{.beta2 = -0.5});
+    refuses("options.epsilon is -1, expected finite, zero or more", adam_options{.epsilon = -1});
+    refuses("options.weight_decay is -1, expected finite, zero or more", adam_options{.weight_decay = -1});
+    refuses("options.step is 0, expected one or more", adam_options{.step = 0});
+    refuses("options.gradient_scale is nan, expected finite, zero or more",
+            adam_options{.gradient_scale = std::numeric_limits<double>::quiet_NaN()});
+    refuses("options.max_norm is -1, expected finite, zero or more", adam_options{.max_norm = -1});
+    refuses("options.momentum is -1, expected finite, zero or more", sgd_options{.momentum = -1});
+    refuses("options.nesterov is true, expected false without momentum", sgd_options{.nesterov = true});
+    refuses("options.algorithm is 99, expected an enumerator of optimizer_algorithm",
+            sgd_options{.algorithm = static_cast<optimizer_algorithm>(99)});
+}
+
+TEST_F(optimizer_arguments, of_gradient_norm_and_advance_are_checked) {
+    float result = 7;
+    auto views = list.views();
+    const auto message_of_norm = [&](float* to, gradient_norm_options options = {}) {
+        return invalid_argument_of([&] { gradient_norm<half, float>(views, to, no_stream, options); });
+    };
+    EXPECT_EQ(message_of_norm(nullptr), "gradient_norm: result is null, expected a pointer to a number");
+    EXPECT_NE(message_of_norm(const_cast<float*>(views[1].gradient) + 4)
+                  .find("expected memory apart from gradients"),
+              std::string::npos);
+    auto* in_gradients =
+        reinterpret_cast<std::byte*>((reinterpret_cast<std::uintptr_t>(views[1].gradient) + 15) / 16 * 16);
+    EXPECT_NE(message_of_norm(&result, {.workspace = {in_gradients, 16}}).find("options.workspace"),
+              std::string::npos);
+    views[0].count = -3;
+    EXPECT_EQ(message_of_norm(&result), "gradient_norm: parameters.count is -3, expected zero or more");
+    EXPECT_EQ(result, 7);
+    expect_error("advance: step is null, expected a pointer to a number",
+                 [] { advance(nullptr, no_stream); });
+}
+
+TEST(optimizer_lists, may_be_empty) {
+    EXPECT_NO_THROW(adamw<float>({}, no_stream));
+    const parameter<float> none[2];
+    EXPECT_NO_THROW(sgd<float>(none, no_stream));
+    EXPECT_NO_THROW(host::adam<float>(none));
 }
 
 }  // namespace
