@@ -23,6 +23,8 @@ namespace heddle::fuzz {
 
 using bounds::activated;
 using bounds::approximate;
+using bounds::products_of;
+using bounds::sums;
 
 inline const std::vector<std::string_view> factors = {"1", "0", "-0.5", "2"};
 inline constexpr float factor_of[] = {1, 0, -0.5f, 2};
@@ -204,36 +206,6 @@ double error_of_result(const approximate& result) {
 template <class Out>
 approximate activated_on(processor where, matmul_activation activation, const approximate& sum) {
     return activated(activation, sum, where != processor::cpu && sizeof(Out) == 2 ? 0x1p-16 : bounds::u);
-}
-
-struct sums {
-    std::vector<double> values, magnitudes;
-};
-
-/// The sums of a (m x k) times b (k x n), both by rows.
-template <class In>
-sums products_of(const std::vector<In>& a, const std::vector<In>& b, std::int64_t m, std::int64_t n,
-                 std::int64_t k) {
-    sums s;
-    s.values.resize(static_cast<std::size_t>(m * n));
-    s.magnitudes = s.values;
-    std::vector<double> ys, sizes;
-    for (const In y : b) {
-        ys.push_back(to_double(y));
-        sizes.push_back(bounds::counted_magnitude(y));
-    }
-    for (std::int64_t i = 0; i < m; ++i)
-        for (std::int64_t l = 0; l < k; ++l) {
-            const In element = a[static_cast<std::size_t>(i * k + l)];
-            const double x = to_double(element), size = bounds::counted_magnitude(element);
-            double* const value = s.values.data() + i * n;
-            double* const magnitude = s.magnitudes.data() + i * n;
-            for (std::int64_t j = 0; j < n; ++j) {
-                value[j] += x * ys[static_cast<std::size_t>(l * n + j)];
-                magnitude[j] += size * sizes[static_cast<std::size_t>(l * n + j)];
-            }
-        }
-    return s;
 }
 
 template <class T>

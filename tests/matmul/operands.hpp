@@ -75,46 +75,12 @@ struct reference {
 
     template <class In, class Out>
     reference(const shape& s, const std::vector<In>& a, const std::vector<In>& b, const std::vector<Out>& c,
-              double alpha, double beta)
-        : value(c.size()), magnitude(c.size()) {
-        // Few rows of B at a time stay in the cache for all rows of A. Adding four at once accesses the sums less
-        // often.
-        constexpr std::int64_t depth = 64, together = 4;
-        std::vector<double> rows(static_cast<std::size_t>(depth * s.n));
-        for (std::int64_t first = 0; first < s.k; first += depth) {
-            const std::int64_t last = std::min(first + depth, s.k);
-            std::ranges::fill(rows, 0);
-            std::transform(b.begin() + first * s.n, b.begin() + last * s.n, rows.begin(), to_double<In>);
-            for (std::int64_t i = 0; i < s.m; ++i)
-                for (std::int64_t k = first; k < last; k += together) {
-                    double factors[together] = {};
-                    for (std::int64_t each = 0; each < std::min(together, last - k); ++each)
-                        factors[each] = to_double(a[static_cast<std::size_t>(i * s.k + k + each)]);
-                    add(factors, rows.data() + (k - first) * s.n, s.n, value.data() + i * s.n,
-                        magnitude.data() + i * s.n);
-                }
-        }
-        for (std::size_t i = 0; i < value.size(); ++i) {
+              double alpha, double beta) {
+        const bounds::sums all = bounds::products_of(a, b, s.m, s.n, s.k);
+        for (std::size_t i = 0; i < c.size(); ++i) {
             const double old = beta == 0 ? 0 : beta * to_double(c[i]);
-            value[i] = alpha * value[i] + old;
-            magnitude[i] = std::abs(alpha) * magnitude[i] + std::abs(old);
-        }
-    }
-
-  private:
-    /// Adds as many rows of n elements as there are factors, each times its factor, and their magnitudes.
-    template <std::size_t count>
-    static void add(const double (&factors)[count], const double* rows, std::int64_t n, double* sums,
-                    double* sizes) {
-        for (std::int64_t j = 0; j < n; ++j) {
-            double sum = 0, size = 0;
-            for (std::size_t each = 0; each < count; ++each) {
-                const double product = factors[each] * rows[static_cast<std::int64_t>(each) * n + j];
-                sum += product;
-                size += std::abs(product);
-            }
-            sums[j] += sum;
-            sizes[j] += size;
+            value.push_back(alpha * all.values[i] + old);
+            magnitude.push_back(std::abs(alpha) * all.magnitudes[i] + std::abs(old));
         }
     }
 };
