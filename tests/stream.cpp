@@ -50,23 +50,22 @@ TEST_F(event_test, moves) {
     expect_moves<event>();
 }
 
+/// Each is refused as one of something that was moved from.
+void expect_moved_from(std::initializer_list<std::pair<const char*, std::function<void()>>> calls) {
+    for (const auto& [what, call] : calls)
+        expect_error(std::string(what) + " is moved from, expected one that has a handle", call);
+}
+
 TEST_F(stream_test, that_was_moved_from_is_not_the_default_stream) {
     stream first;
     event mark;
     const stream second(std::move(first));
-    const auto text_of = [](auto body) { return invalid_argument_of(body); };
-    EXPECT_EQ(text_of([&] { (void)static_cast<cuda::stream_ref>(first); }),
-              "stream_ref: the stream is moved from, expected one that has a handle");
-    EXPECT_EQ(text_of([&] { device_buffer<int>(1, first); }),
-              "stream_ref: the stream is moved from, expected one that has a handle");
-    EXPECT_EQ(text_of([&] { mark.record(first); }),
-              "stream_ref: the stream is moved from, expected one that has a handle");
-    EXPECT_EQ(text_of([&] { first.synchronize(); }),
-              "stream::synchronize: the stream is moved from, expected one that has a handle");
-    EXPECT_EQ(text_of([&] { (void)first.is_done(); }),
-              "stream::is_done: the stream is moved from, expected one that has a handle");
-    EXPECT_EQ(text_of([&] { first.wait(mark); }),
-              "stream::wait: the stream is moved from, expected one that has a handle");
+    expect_moved_from({{"stream_ref: the stream", [&] { (void)static_cast<cuda::stream_ref>(first); }},
+                       {"stream_ref: the stream", [&] { device_buffer<int>(1, first); }},
+                       {"stream_ref: the stream", [&] { mark.record(first); }},
+                       {"stream::synchronize: the stream", [&] { first.synchronize(); }},
+                       {"stream::is_done: the stream", [&] { (void)first.is_done(); }},
+                       {"stream::wait: the stream", [&] { first.wait(mark); }}});
     EXPECT_NO_THROW(mark.record(second));
     EXPECT_NO_THROW(mark.record(cuda::stream_ref{cudaStream_t{}}));  // the default stream, requested by name
     EXPECT_NO_THROW(mark.synchronize());
@@ -76,19 +75,12 @@ TEST_F(event_test, that_was_moved_from_marks_nothing) {
     stream s;
     event first;
     const event second(std::move(first));
-    const auto text_of = [](auto body) { return invalid_argument_of(body); };
-    EXPECT_EQ(text_of([&] { first.record(s); }),
-              "event::record: the event is moved from, expected one that has a handle");
-    EXPECT_EQ(text_of([&] { first.synchronize(); }),
-              "event::synchronize: the event is moved from, expected one that has a handle");
-    EXPECT_EQ(text_of([&] { (void)first.is_done(); }),
-              "event::is_done: the event is moved from, expected one that has a handle");
-    EXPECT_EQ(text_of([&] { s.wait(first); }),
-              "stream::wait: mark is moved from, expected one that has a handle");
-    EXPECT_EQ(text_of([&] { (void)elapsed(first, second); }),
-              "elapsed: start is moved from, expected one that has a handle");
-    EXPECT_EQ(text_of([&] { (void)elapsed(second, first); }),
-              "elapsed: stop is moved from, expected one that has a handle");
+    expect_moved_from({{"event::record: the event", [&] { first.record(s); }},
+                       {"event::synchronize: the event", [&] { first.synchronize(); }},
+                       {"event::is_done: the event", [&] { (void)first.is_done(); }},
+                       {"stream::wait: mark", [&] { s.wait(first); }},
+                       {"elapsed: start", [&] { (void)elapsed(first, second); }},
+                       {"elapsed: stop", [&] { (void)elapsed(second, first); }}});
 }
 
 TEST_F(stream_test, converts_to_the_runtimes_handles) {

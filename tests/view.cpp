@@ -1,4 +1,5 @@
 #include "tests/support/headers.hpp"
+#include <heddle/interop/mdspan.hpp>
 
 #include <concepts>
 
@@ -38,16 +39,33 @@ TEST(view, deduces_its_element_type) {
     (void)constant;
 }
 
+/// The numbers of a view, in the order of its members.
+using numbers = std::vector<std::int64_t>;
+template <class T>
+numbers numbers_of(const vector_view<T>& v) {
+    return {v.size, v.stride};
+}
+template <class T>
+numbers numbers_of(const matrix_view<T>& m) {
+    return {m.rows, m.cols, m.row_stride, m.col_stride};
+}
+template <class T>
+numbers numbers_of(const image_view<T>& image) {
+    return {image.width, image.height, image.channels, image.row_stride};
+}
+template <class T>
+numbers numbers_of(const image_batch_view<T>& batch) {
+    numbers all = numbers_of(batch.first);
+    all.insert(all.end(), {batch.count, batch.stride});
+    return all;
+}
+
 TEST(view, is_dense_and_row_major_by_default) {
     float storage[24] = {};
-    EXPECT_EQ(vector_view(storage, 24).stride, 1);
-    const matrix_view m(storage, 4, 6);
-    EXPECT_EQ(m.row_stride, 6);
-    EXPECT_EQ(m.col_stride, 1);
-    const image_view gray(storage, 6, 4);
-    EXPECT_EQ(gray.channels, 1);
-    EXPECT_EQ(gray.row_stride, 6);
-    EXPECT_EQ(image_view(storage, 2, 4, 3).row_stride, 6);
+    EXPECT_EQ(numbers_of(vector_view(storage, 24)), (numbers{24, 1}));
+    EXPECT_EQ(numbers_of(matrix_view(storage, 4, 6)), (numbers{4, 6, 6, 1}));
+    EXPECT_EQ(numbers_of(image_view(storage, 6, 4)), (numbers{6, 4, 1, 6}));
+    EXPECT_EQ(numbers_of(image_view(storage, 2, 4, 3)), (numbers{2, 4, 3, 6}));
 
     EXPECT_EQ(vector_view<float>{}.data, nullptr);
     EXPECT_EQ(matrix_view<float>{}.rows, 0);
@@ -57,49 +75,32 @@ TEST(view, is_dense_and_row_major_by_default) {
 TEST(view, keeps_every_member_on_its_way_to_const) {
     float storage[64] = {};
     const matrix_view<const float> m = matrix_view(storage, 3, 4, 20, 5);
-    EXPECT_EQ(m.data, storage);
-    EXPECT_EQ(m.rows, 3);
-    EXPECT_EQ(m.cols, 4);
-    EXPECT_EQ(m.row_stride, 20);
-    EXPECT_EQ(m.col_stride, 5);
     const vector_view<const float> v = vector_view(storage, 7, 9);
-    EXPECT_EQ(v.size, 7);
-    EXPECT_EQ(v.stride, 9);
     const image_view<const float> image = image_view(storage, 2, 3, 4, 16);
-    EXPECT_EQ(image.width, 2);
-    EXPECT_EQ(image.height, 3);
-    EXPECT_EQ(image.channels, 4);
-    EXPECT_EQ(image.row_stride, 16);
     const image_batch_view<const float> batch = image_batch_view(image_view(storage, 2, 3), 4, 9);
-    EXPECT_EQ(batch.first.height, 3);
-    EXPECT_EQ(batch.count, 4);
-    EXPECT_EQ(batch.stride, 9);
+    for (const float* const data : {m.data, v.data, image.data, batch.first.data}) EXPECT_EQ(data, storage);
+    EXPECT_EQ(numbers_of(m), (numbers{3, 4, 20, 5}));
+    EXPECT_EQ(numbers_of(v), (numbers{7, 9}));
+    EXPECT_EQ(numbers_of(image), (numbers{2, 3, 4, 16}));
+    EXPECT_EQ(numbers_of(batch), (numbers{2, 3, 1, 2, 4, 9}));
 }
 
 TEST(view, of_tensors_is_dense_around_the_strides_that_are_given) {
     float storage[240] = {};
-    const tensor_view<const float> dense = tensor_view(storage, 2, 3, 4, 5);
-    EXPECT_EQ(dense.col_stride, 5);
-    EXPECT_EQ(dense.row_stride, 20);
-    EXPECT_EQ(dense.image_stride, 60);
-    const tensor_view<const float> apart = tensor_view(storage, 2, 3, 4, 5, 6, 30);
-    EXPECT_EQ(apart.col_stride, 6);
-    EXPECT_EQ(apart.row_stride, 30);
-    EXPECT_EQ(apart.image_stride, 90);
+    const auto strides_of = [](const tensor_view<const float>& t) {
+        return numbers{t.col_stride, t.row_stride, t.image_stride};
+    };
+    EXPECT_EQ(strides_of(tensor_view(storage, 2, 3, 4, 5)), (numbers{5, 20, 60}));
+    EXPECT_EQ(strides_of(tensor_view(storage, 2, 3, 4, 5, 6, 30)), (numbers{6, 30, 90}));
     const filter_view<const float> filters = filter_view(storage, 2, 3, 4, 5, 7);
-    EXPECT_EQ(filters.row_stride, 28);
-    EXPECT_EQ(filters.output_stride, 84);
+    EXPECT_EQ((numbers{filters.row_stride, filters.output_stride}), (numbers{28, 84}));
 }
 
 TEST(view, of_planes_is_a_batch_of_one_channel_each) {
     float storage[24] = {};
     const image_batch_view<float> planes = planar(storage, 4, 2, 3);
     EXPECT_EQ(planes.first.data, storage);
-    EXPECT_EQ(planes.first.width, 4);
-    EXPECT_EQ(planes.first.height, 2);
-    EXPECT_EQ(planes.first.channels, 1);
-    EXPECT_EQ(planes.count, 3);
-    EXPECT_EQ(planes.stride, 8);
+    EXPECT_EQ(numbers_of(planes), (numbers{4, 2, 1, 4, 3, 8}));
     EXPECT_EQ(image_batch_view{image_view(storage, 4, 2)}.count, 1);
 }
 
@@ -120,24 +121,70 @@ TEST(transposed, exchanges_rows_and_columns_of_the_same_elements) {
     EXPECT_EQ(twice.col_stride, m.col_stride);
 }
 
-TEST(as_rows, has_a_vector_in_the_place_of_each_row) {
+TEST(view, of_a_vector_in_the_place_of_each_row_or_column_is_a_matrix) {
     float storage[24] = {};
-    const matrix_view<const float> m = as_rows(vector_view(storage, 8, 3), 5);
-    EXPECT_EQ(m.data, storage);
-    EXPECT_EQ(m.rows, 5);
-    EXPECT_EQ(m.cols, 8);
-    EXPECT_EQ(m.row_stride, 0);
-    EXPECT_EQ(m.col_stride, 3);
+    const vector_view v(storage, 8, 3);
+    const matrix_view<const float> rows = as_rows(v, 5), columns = as_columns(vector_view<const float>(v), 5);
+    EXPECT_TRUE(rows.data == storage && columns.data == storage);
+    EXPECT_EQ(numbers_of(rows), (numbers{5, 8, 0, 3}));
+    EXPECT_EQ(numbers_of(columns), (numbers{8, 5, 3, 0}));
 }
 
-TEST(as_columns, has_a_vector_in_the_place_of_each_column) {
-    float storage[24] = {};
-    const matrix_view<const float> m = as_columns(vector_view<const float>(storage, 8, 3), 5);
-    EXPECT_EQ(m.data, storage);
-    EXPECT_EQ(m.rows, 8);
-    EXPECT_EQ(m.cols, 5);
-    EXPECT_EQ(m.row_stride, 3);
-    EXPECT_EQ(m.col_stride, 0);
+class mdspan : public testing::Test {
+  protected:
+    mdspan() { std::iota(storage.begin(), storage.end(), 0); }
+
+    std::array<int, 60> storage;
+};
+
+TEST_F(mdspan, indexes_the_elements_of_a_view) {
+    const auto v = mdspan_of(vector_view(storage.data(), 9, 4));
+    ASSERT_EQ(v.extent(0), 9);
+    EXPECT_EQ(v(8), 32);
+
+    const matrix_view m(storage.data(), 4, 5, 12, 2);
+    const auto span = mdspan_of(m);
+    ASSERT_EQ(span.extent(0), 4);
+    ASSERT_EQ(span.extent(1), 5);
+    EXPECT_EQ(span(3, 4), 44);
+    EXPECT_EQ(mdspan_of(transposed(m))(4, 3), 44);
+
+    const auto image = mdspan_of(image_view(storage.data(), 4, 3, 3, 16));
+    ASSERT_EQ(image.extent(0), 3);
+    ASSERT_EQ(image.extent(1), 4);
+    ASSERT_EQ(image.extent(2), 3);
+    EXPECT_EQ(image(2, 3, 1), 2 * 16 + 3 * 3 + 1);
+
+    static_assert(std::same_as<decltype(mdspan_of(matrix_view<const int>{}))::element_type, const int>);
+}
+
+TEST_F(mdspan, is_dense_where_the_view_is) {
+    EXPECT_EQ(dense_mdspan_of(vector_view(storage.data(), 60))(59), 59);
+    EXPECT_EQ(dense_mdspan_of(matrix_view(storage.data(), 4, 5))(3, 4), 19);
+    EXPECT_EQ(dense_mdspan_of(matrix_view(storage.data(), 1, 5, 99))(0, 4), 4);
+
+    EXPECT_THROW((void)dense_mdspan_of(vector_view(storage.data(), 9, 2)), invalid_argument);
+    EXPECT_THROW((void)dense_mdspan_of(matrix_view(storage.data(), 4, 5, 6)), invalid_argument);
+    EXPECT_THROW((void)dense_mdspan_of(transposed(matrix_view(storage.data(), 4, 5))), invalid_argument);
+}
+
+TEST_F(mdspan, becomes_the_view_that_it_came_from) {
+    const vector_view v = view_of(mdspan_of(vector_view(storage.data() + 1, 9, 4)));
+    const matrix_view m = view_of(mdspan_of(matrix_view(storage.data() + 1, 4, 5, 12, 2)));
+    EXPECT_TRUE(v.data == storage.data() + 1 && m.data == storage.data() + 1);
+    EXPECT_EQ(numbers_of(v), (numbers{9, 4}));
+    EXPECT_EQ(numbers_of(m), (numbers{4, 5, 12, 2}));
+}
+
+TEST_F(mdspan, of_any_strided_layout_becomes_a_view) {
+    using extents = cuda::std::extents<int, 4, 5>;
+    const matrix_view rows = view_of(cuda::std::mdspan<const int, extents>(storage.data()));
+    static_assert(std::same_as<decltype(rows), const matrix_view<const int>>);
+    EXPECT_EQ(numbers_of(rows), (numbers{4, 5, 5, 1}));
+
+    const matrix_view columns =
+        view_of(cuda::std::mdspan<int, extents, cuda::std::layout_left>(storage.data()));
+    EXPECT_EQ(numbers_of(columns), (numbers{4, 5, 1, 4}));
 }
 
 // Overlaps and valid strides, compared with the set of addresses that a view reaches. They are tested through
