@@ -54,11 +54,19 @@ struct any_rung {
     }
 };
 
-/// The arguments of a call.
+/// The arguments of a call. They are its options too.
 struct arguments {
     std::vector<view> views;
     any_rung rung;
     std::span<std::byte> workspace;
+
+    template <class Options>
+    operator Options() const {
+        Options options;
+        options.algorithm = rung;
+        if constexpr (requires { options.workspace; }) options.workspace = workspace;
+        return options;
+    }
 
     matrix_view<float> m(std::size_t i) const {
         const view& v = views[i];
@@ -91,22 +99,21 @@ std::vector<operation> operations() {
     add(
         "add",
         std::vector{matrix("x", "z", broadcast), matrix("y", "z", broadcast), matrix("z", "", in_place)},
-        rungs, [=](args a) { heddle::add<float>(a.m(0), a.m(1), a.m(2), s, {a.rung}); },
+        rungs, [=](args a) { heddle::add<float>(a.m(0), a.m(1), a.m(2), s, a); },
         [](args a) { host::add<float>(a.m(0), a.m(1), a.m(2)); });
     add(
         "sigmoid", std::vector{vector("x", 'n', "{} (y.size)", broadcast), vector("y", 'n', "", in_place)},
-        rungs, [=](args a) { sigmoid<float>(a.v(0), a.v(1), s, {a.rung}); },
+        rungs, [=](args a) { sigmoid<float>(a.v(0), a.v(1), s, a); },
         [](args a) { host::sigmoid<float>(a.v(0), a.v(1)); }, "n");
 
     rungs = "random_algorithm";
     const std::vector unary_vectors{vector("x", 'n', "{} (y.size)"), vector("y", 'n', "", in_place)};
     add(
-        "dropout", unary_vectors, rungs,
-        [=](args a) { dropout<float>(a.v(0), a.v(1), 0.5, {}, s, {a.rung}); },
+        "dropout", unary_vectors, rungs, [=](args a) { dropout<float>(a.v(0), a.v(1), 0.5, {}, s, a); },
         [](args a) { host::dropout<float>(a.v(0), a.v(1), 0.5, {}); }, "n");
     add(
         "dropout_gradient", std::vector{matrix("dy", "dx"), matrix("dx", "", in_place)}, rungs,
-        [=](args a) { dropout_gradient<float>(a.m(0), a.m(1), 0.5, {}, s, {a.rung}); },
+        [=](args a) { dropout_gradient<float>(a.m(0), a.m(1), 0.5, {}, s, a); },
         [](args a) { host::dropout_gradient<float>(a.m(0), a.m(1), 0.5, {}); });
     add(
         "random_permutation", std::vector{vector("y", 'n', "", output)}, "",
@@ -115,26 +122,26 @@ std::vector<operation> operations() {
 
     add(
         "random_uniform", std::vector{matrix("y", "", output)}, rungs,
-        [=](args a) { random_uniform<float>(a.m(0), 0, 1, {}, s, {a.rung}); },
+        [=](args a) { random_uniform<float>(a.m(0), 0, 1, {}, s, a); },
         [](args a) { host::random_uniform<float>(a.m(0), 0, 1, {}); });
 
     rungs = "softmax_algorithm";
     const std::vector unary{matrix("x", "y"), matrix("y", "", in_place)};
     add(
-        "softmax", unary, rungs, [=](args a) { softmax<float>(a.m(0), a.m(1), s, {a.rung}); },
+        "softmax", unary, rungs, [=](args a) { softmax<float>(a.m(0), a.m(1), s, a); },
         [](args a) { host::softmax<float>(a.m(0), a.m(1)); });
     add(
-        "log_softmax", unary, rungs, [=](args a) { log_softmax<float>(a.m(0), a.m(1), s, {a.rung}); },
+        "log_softmax", unary, rungs, [=](args a) { log_softmax<float>(a.m(0), a.m(1), s, a); },
         [](args a) { host::log_softmax<float>(a.m(0), a.m(1)); });
     rungs = "softmax_gradient_algorithm";
     const std::vector binary{matrix("y", "dx"), matrix("dy", "dx"), matrix("dx", "", in_place)};
     add(
         "softmax_gradient", binary, rungs,
-        [=](args a) { softmax_gradient<float>(a.m(0), a.m(1), a.m(2), s, {a.rung}); },
+        [=](args a) { softmax_gradient<float>(a.m(0), a.m(1), a.m(2), s, a); },
         [](args a) { host::softmax_gradient<float>(a.m(0), a.m(1), a.m(2)); });
     add(
         "log_softmax_gradient", binary, rungs,
-        [=](args a) { log_softmax_gradient<float>(a.m(0), a.m(1), a.m(2), s, {a.rung}); },
+        [=](args a) { log_softmax_gradient<float>(a.m(0), a.m(1), a.m(2), s, a); },
         [](args a) { host::log_softmax_gradient<float>(a.m(0), a.m(1), a.m(2)); });
 
     rungs = "norm_algorithm";
@@ -143,29 +150,23 @@ std::vector<operation> operations() {
     };
     add(
         "layer_norm", std::vector{unary[0], parameter("gamma", "y"), parameter("beta", "y"), unary[1]}, rungs,
-        [=](args a) { layer_norm<float>(a.m(0), a.v(1), a.v(2), a.m(3), s, {a.rung}); },
+        [=](args a) { layer_norm<float>(a.m(0), a.v(1), a.v(2), a.m(3), s, a); },
         [](args a) { host::layer_norm<float>(a.m(0), a.v(1), a.v(2), a.m(3)); }, "mn", "a parameter");
     add(
         "rms_norm", std::vector{unary[0], parameter("gamma", "y"), unary[1]}, rungs,
-        [=](args a) { rms_norm<float>(a.m(0), a.v(1), a.m(2), s, {a.rung}); },
+        [=](args a) { rms_norm<float>(a.m(0), a.v(1), a.m(2), s, a); },
         [](args a) { host::rms_norm<float>(a.m(0), a.v(1), a.m(2)); }, "mn", "a parameter");
     rungs = "norm_gradient_algorithm";
     std::vector gradients{matrix("x"), parameter("gamma", "x"), matrix("dy", "x"),
                           matrix("dx", "x", in_place)};
     add(
         "rms_norm_gradient", gradients, rungs,
-        [=](args a) {
-            rms_norm_gradient<float>(a.m(0), a.v(1), a.m(2), a.m(3), {}, s,
-                                     {.algorithm = a.rung, .workspace = a.workspace});
-        },
+        [=](args a) { rms_norm_gradient<float>(a.m(0), a.v(1), a.m(2), a.m(3), {}, s, a); },
         [](args a) { host::rms_norm_gradient<float>(a.m(0), a.v(1), a.m(2), a.m(3), {}); }, "mn", "another");
     for (const char* const sums : {"dgamma", "dbeta"}) gradients.push_back(parameter(sums, "x", output));
     add(
         "layer_norm_gradient", gradients, rungs,
-        [=](args a) {
-            layer_norm_gradient<float>(a.m(0), a.v(1), a.m(2), a.m(3), a.v(4), a.v(5), s,
-                                       {.algorithm = a.rung, .workspace = a.workspace});
-        },
+        [=](args a) { layer_norm_gradient<float>(a.m(0), a.v(1), a.m(2), a.m(3), a.v(4), a.v(5), s, a); },
         [](args a) { host::layer_norm_gradient<float>(a.m(0), a.v(1), a.m(2), a.m(3), a.v(4), a.v(5)); }, "n",
         "another");
 
@@ -179,17 +180,13 @@ std::vector<operation> operations() {
         "cross_entropy",
         std::vector{matrix("logits", "gradient"), each_row("labels", "logits"), gradient,
                     each_row("loss", "logits", output)},
-        rungs,
-        [=](args a) {
-            cross_entropy<float>(a.m(0), a.v<integer>(1), a.v(3), a.m(2), s, {.algorithm = a.rung});
-        },
+        rungs, [=](args a) { cross_entropy<float>(a.m(0), a.v<integer>(1), a.v(3), a.m(2), s, a); },
         [](args a) { host::cross_entropy<float>(a.m(0), a.v<integer>(1), a.v(3), a.m(2)); });
     add(
         "mean_squared_error",
         std::vector{matrix("prediction"), matrix("target", "prediction"), gradient,
                     each_row("loss", "prediction", output)},
-        rungs,
-        [=](args a) { mean_squared_error<float>(a.m(0), a.m(1), a.v(3), a.m(2), s, {.algorithm = a.rung}); },
+        rungs, [=](args a) { mean_squared_error<float>(a.m(0), a.m(1), a.v(3), a.m(2), s, a); },
         [](args a) { host::mean_squared_error<float>(a.m(0), a.m(1), a.v(3), a.m(2)); });
     add(
         "label_hits",
@@ -206,9 +203,7 @@ std::vector<operation> operations() {
     };
     add(
         "linear", std::vector{x, weights, bias("bias", input), layer("y", output)}, "matmul_algorithm",
-        [=](args a) {
-            linear<float>(a.m(0), a.m(1), a.v(2), a.m(3), s, {.algorithm = a.rung, .workspace = a.workspace});
-        },
+        [=](args a) { linear<float>(a.m(0), a.m(1), a.v(2), a.m(3), s, a); },
         [](args a) { host::linear<float>(a.m(0), a.m(1), a.v(2), a.m(3)); });
     add(
         "linear_gradient",
@@ -219,70 +214,47 @@ std::vector<operation> operations() {
                     {"dweights", 'n', 'k', "{} (weights.rows)", "{} (weights.cols)", output},
                     bias("dbias", output)},
         "linear_gradient_algorithm",
-        [=](args a) {
-            linear_gradient<float>(a.m(0), a.m(1), a.m(2), a.m(3), a.m(4), a.v(5), s,
-                                   {.algorithm = a.rung, .workspace = a.workspace});
-        },
+        [=](args a) { linear_gradient<float>(a.m(0), a.m(1), a.m(2), a.m(3), a.m(4), a.v(5), s, a); },
         [](args a) { host::linear_gradient<float>(a.m(0), a.m(1), a.m(2), a.m(3), a.m(4), a.v(5)); }, "");
     const operand turned{"destination", 'n', 'm', "{} (source.cols)", "{} (source.rows)", output};
     add(
         "transpose", std::vector{matrix("source"), turned}, "transpose_algorithm",
-        [=](args a) { transpose<float>(a.m(0), a.m(1), s, {a.rung}); },
+        [=](args a) { transpose<float>(a.m(0), a.m(1), s, a); },
         [](args a) { host::transpose<float>(a.m(0), a.m(1)); }, "mn", "source");
 
     rungs = "matrix_reduce_algorithm";
     add(
         "row_sum", std::vector{matrix("x"), each_row("y", "x", output)}, rungs,
-        [=](args a) {
-            row_sum<float>(a.m(0), a.v(1), s, {a.rung, a.workspace});
-        },
+        [=](args a) { row_sum<float>(a.m(0), a.v(1), s, a); },
         [](args a) { host::row_sum<float>(a.m(0), a.v(1)); }, "", "");
     add(
         "column_max", std::vector{matrix("x"), vector("y", 'n', "{} (x.cols)", output)}, rungs,
-        [=](args a) {
-            column_max<float>(a.m(0), a.v(1), s, {a.rung, a.workspace});
-        },
+        [=](args a) { column_max<float>(a.m(0), a.v(1), s, a); },
         [](args a) { host::column_max<float>(a.m(0), a.v(1)); }, "", "");
 
     add(
         "inclusive_scan", unary_vectors, "scan_algorithm",
-        [=](args a) {
-            inclusive_scan<float>(a.v(0), a.v(1), s, {a.rung, a.workspace});
-        },
+        [=](args a) { inclusive_scan<float>(a.v(0), a.v(1), s, a); },
         [](args a) { host::inclusive_scan<float>(a.v(0), a.v(1)); }, "n", "x");
     add(
         "exclusive_scan", unary_vectors, "scan_algorithm",
-        [=](args a) {
-            exclusive_scan<float>(a.v(0), a.v(1), s, {a.rung, a.workspace});
-        },
+        [=](args a) { exclusive_scan<float>(a.v(0), a.v(1), s, a); },
         [](args a) { host::exclusive_scan<float>(a.v(0), a.v(1)); }, "n", "x");
 
     static float result;
     rungs = "reduce_algorithm";
     const std::vector one{vector("x", 'n')}, two{one[0], vector("y", 'n', "{} (x.size)")};
     add(
-        "sum", one, rungs,
-        [=](args a) {
-            sum<float>(a.v(0), &result, s, {a.rung, a.workspace});
-        },
+        "sum", one, rungs, [=](args a) { sum<float>(a.v(0), &result, s, a); },
         [](args a) { (void)host::sum<float>(a.v(0)); }, "");
     add(
-        "min", one, rungs,
-        [=](args a) {
-            min<float>(a.v(0), &result, s, {a.rung, a.workspace});
-        },
+        "min", one, rungs, [=](args a) { min<float>(a.v(0), &result, s, a); },
         [](args a) { (void)host::min<float>(a.v(0)); }, "");
     add(
-        "max", one, rungs,
-        [=](args a) {
-            max<float>(a.v(0), &result, s, {a.rung, a.workspace});
-        },
+        "max", one, rungs, [=](args a) { max<float>(a.v(0), &result, s, a); },
         [](args a) { (void)host::max<float>(a.v(0)); }, "");
     add(
-        "dot", two, rungs,
-        [=](args a) {
-            dot<float>(a.v(0), a.v(1), &result, s, {a.rung, a.workspace});
-        },
+        "dot", two, rungs, [=](args a) { dot<float>(a.v(0), a.v(1), &result, s, a); },
         [](args a) { (void)host::dot<float>(a.v(0), a.v(1)); }, "");
     return all;
 }
