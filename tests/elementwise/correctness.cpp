@@ -21,33 +21,6 @@ class elementwise_of_floats : public gpu_test {
 };
 using large_elementwise = elementwise_of_floats;
 
-// Between column ranges, and between real and imaginary parts, for one.
-TEST_F(elementwise_of_floats, works_between_parts_of_one_matrix) {
-    const heddle::stream stream;
-    const std::int64_t rows = 29, cols = 17, pitch = 3 * cols;
-    for (const std::int64_t step : {1, 3})
-        for (const elementwise_algorithm algorithm : with_automatic(elementwise_algorithms())) {
-            SCOPED_TRACE(testing::Message() << to_string(algorithm) << ", step " << step);
-            const std::int64_t apart = step == 1 ? cols : 1;
-            guarded<float> m(rows, pitch, pitch);
-            auto elements = random_elements<float>(rows * pitch);
-            m.upload(elements);
-            const auto part = [&](std::int64_t i) {
-                return matrix_view<float>{m.data() + i * apart, rows, cols, pitch, step};
-            };
-            add<float>(part(0), part(2), part(1), stream, {.algorithm = algorithm});
-            for (std::int64_t row = 0; row < rows; ++row)
-                for (std::int64_t col = 0; col < cols; ++col) {
-                    const auto to = static_cast<std::size_t>(row * pitch + col * step + apart);
-                    elements[to] = elements[to - static_cast<std::size_t>(apart)] +
-                                   elements[to + static_cast<std::size_t>(apart)];
-                }
-            stream.synchronize();
-            EXPECT_TRUE(are_same(m.download(), elements));
-            EXPECT_TRUE(m.canaries_alive());
-        }
-}
-
 TYPED_TEST(elementwise, sigmoid_is_exact_at_its_limits) {
     using T = TypeParam;
     const heddle::stream stream;

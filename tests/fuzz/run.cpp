@@ -51,19 +51,21 @@ outcome run(const problem& p, processor where) {
 }
 
 outcome run_in_a_graph(const problem& p, processor where) {
-    const auto recorded_run = [&](bool captures) {
+    const auto recorded_run = [where](const problem& of, bool captures) {
         recorded().bits = 0;
         recorded().captures = captures;
-        outcome found = tried(p, where);
+        outcome found = tried(of, where);
         recorded().stop();
         recorded().captures = false;
-        found.repeated = to_string(p);
+        found.repeated = to_string(of);
         return found;
     };
-    const outcome plain = recorded_run(false);
+    const outcome plain = recorded_run(p, false);
     if (plain.is_refused || !plain.wrong.empty()) return plain;
     const std::size_t expected = recorded().bits;
-    outcome captured = recorded_run(true);
+    problem again = p;
+    if (p.has("scratch") && p.word("scratch") == "pool") again.set("scratch", 1);
+    outcome captured = recorded_run(again, true);
     if (captured.wrong.empty() && recorded().bits != expected) captured.wrong = "other bits in a graph";
     return captured;
 }

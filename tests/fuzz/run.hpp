@@ -17,7 +17,8 @@ struct outcome {
 /// Runs a problem, and simplifies it where it is wrong. One wrong run counts, even if the next is right.
 outcome run(const problem& p, processor where);
 
-/// Runs a problem, and on a GPU once more with its calls in a graph: results have the same bits.
+/// Runs a problem, and on a GPU once more with its calls in a graph, and a workspace instead of the pool. Results have
+/// the same bits.
 outcome run_in_a_graph(const problem& p, processor where);
 
 }  // namespace heddle::fuzz

@@ -211,8 +211,13 @@ std::string wrong_reduce(const problem& p, processor where) {
         return one(
             average, terms / n,
             error_of_additions<mean_type<T>>(depth + 3, size) * magnitudes / n + smallest<mean_type<T>>());
-    if (kind == max_) return one(extreme, largest, 0);
-    if (kind == min_) return one(extreme, least, 0);
+    if (kind == max_ || kind == min_) {  // an element, also where zeros of both signs are equal
+        const T value = extreme.read()[0];
+        const auto has_its_bits = [&](const T& each) { return std::memcmp(&each, &value, sizeof(T)) == 0; };
+        const bool is_number = size > 0 && !std::isnan(kind == max_ ? largest : least);
+        if (is_number && std::ranges::none_of(xs, has_its_bits)) return "the result is no element";
+        return one(extreme, kind == max_ ? largest : least, 0);
+    }
     if (kind == argmin_) return one(place, least_place, 0);
     if (kind == argmax_) return one(place, largest_place, 0);
     if (kind == dot_)

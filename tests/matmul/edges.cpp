@@ -1,7 +1,7 @@
 #include "tests/matmul/rungs.hpp"
 #include "tests/support/headers.hpp"
 
-// Infinities in the pieces of elements, more elements than an int counts, layouts that a rung refuses.
+// Infinities in the pieces of elements, and more elements than an int counts.
 namespace heddle::test {
 namespace {
 
@@ -58,29 +58,6 @@ TEST_F(matmul_device, takes_more_elements_than_an_int_counts) {
     for (std::size_t i = 0; i < before_last; ++i) ASSERT_EQ(actual[i], 0) << i;
     const std::vector<float> row(actual.begin() + static_cast<std::ptrdiff_t>(before_last), actual.end());
     expect_close({1, s.n, s.k}, row, reference({1, s.n, s.k}, last, b_elements, row, 1, 0), fma_bound);
-}
-
-void expect_unsupported(const shape& s, const layouts& lie, matmul_algorithm algorithm) {
-    operands<float> p(s, lie);
-    EXPECT_THROW(p.multiply(stream(), {.algorithm = algorithm, .scratch = scratch::none}), unsupported);
-    EXPECT_TRUE(p.c.untouched());
-}
-
-TEST_F(matmul_device, says_where_skinny_takes_no_side) {
-    expect_unsupported({65, 65, 65}, {}, matmul_algorithm::skinny);
-}
-
-/// For A and B of which neither is contiguous along k, or whose rows are not aligned.
-TEST_F(matmul_on_hopper, says_where_tf32_needs_scratch_memory) {
-    expect_unsupported({64, 72, 68}, {{true}, {}, {}}, matmul_algorithm::tf32);
-    expect_unsupported({64, 72, 68}, {{false, 1}, {false, 1}, {}}, matmul_algorithm::tf32);
-}
-
-TEST_F(matmul_on_hopper, says_where_tma_pipelined_has_no_packets) {
-    for (const layout& how : {layout{false, 1}, {false, 0, 1}, {true, 3}}) {
-        expect_unsupported({64, 64, 64}, {how, {}, {}}, matmul_algorithm::tma_pipelined);
-        expect_unsupported({64, 64, 64}, {{}, how, {}}, matmul_algorithm::tma_pipelined);
-    }
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 #include "tests/matmul/rungs.hpp"
 #include "tests/support/headers.hpp"
 
-// The same product again, the state in which a product leaves its workspace, and the pool instead of a workspace.
+// The same product again, and the state in which a product leaves its workspace.
 namespace heddle::test {
 namespace {
 
@@ -61,36 +61,6 @@ TEST_P(matmul_rung_with_a_workspace, leaves_it_to_the_product_after_it) {
         }
     }
     EXPECT_TRUE(takes_one);
-}
-
-/// A plain call plans as one with a workspace does. Rows of the operands begin at any address, so that some rungs
-/// copy them. The workspace begins at a multiple of 16 bytes and no more.
-template <class T>
-void expect_the_bits_of_the_pool_at_16_bytes(const shape& s, const stream& on, const matmul_options& with) {
-    for (int bits = 0; bits < 4; ++bits) {
-        SCOPED_TRACE("transposed A, B: " + std::to_string(bits));
-        operands<T> p(s, transposed_by(bits, 1));
-        const std::int64_t bytes = p.workspace_bytes(on, with);
-        if (bytes == 0) continue;
-        matmul_options given = with;
-        given.workspace = {};
-        p.multiply(on, given);
-        const std::vector<T> expected = p.c.download();
-        guarded_workspace scratch(bytes);
-        given.workspace = scratch;
-        p.multiply(on, given);
-        expect_same(p.c.download(), expected);
-        p.expect_intact();
-        EXPECT_TRUE(scratch.is_intact());
-    }
-}
-TEST_P(matmul_rung, takes_a_workspace_at_any_16_bytes) {
-    for (const shape& s : {shape{64, 60, 4099}, {290, 129, 1901}})
-        expect_the_bits_of_the_pool_at_16_bytes<float>(fitted(s), *stream, options());
-}
-TEST_P(matmul_16_bit, takes_a_workspace_at_any_16_bytes) {
-    for (const shape& s : {shape{64, 60, 4099}, {290, 129, 1901}})
-        expect_the_bits_of_the_pool_at_16_bytes<half>(fitted(s), *stream, options());
 }
 
 }  // namespace

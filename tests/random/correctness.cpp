@@ -30,16 +30,6 @@ TYPED_TEST(random_normal_numbers, are_the_same_of_every_rung_and_offset) {
     }
 }
 
-class random_integers : public random_test {};
-
-TEST_F(random_integers, are_philox_s_known_answer) {
-    for (const random_algorithm algorithm : with_automatic(random_algorithms())) {
-        guarded<std::uint32_t> y(4);
-        random_bits(y.vector(), {}, *stream, {.algorithm = algorithm});
-        EXPECT_EQ(y.download(), (std::vector<std::uint32_t>{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
-    }
-}
-
 class random_sequences : public random_test {};
 
 /// The CPU's numbers for an offset in host memory.
@@ -131,28 +121,6 @@ TEST(host_random_bits, go_on_where_an_offset_says) {
     const std::uint64_t offset = 7;
     EXPECT_EQ(bits_of(9, {.seed = 1, .offset = 2, .device_offset = &offset}),
               bits_of(9, {.seed = 1, .offset = 9}));
-}
-
-template <class T>
-class host_random : public testing::Test {};
-TYPED_TEST_SUITE(host_random, row_types, type_names);
-
-/// Applies the documented formula to the words.
-TYPED_TEST(host_random, uniform_numbers_are_made_of_bits) {
-    constexpr std::int64_t size = 4099;
-    constexpr float low = -3, high = 5;
-    std::vector<TypeParam> y(size);
-    host::random_uniform<TypeParam>(vector_view<TypeParam>{y.data(), size}, low, high,
-                                    {.seed = 4, .offset = 1});
-    const auto bits = bits_of(size, {.seed = 4, .offset = 1});
-    for (std::size_t i = 0; i < y.size(); ++i) {
-        const float exact = std::fma(static_cast<float>(bits[i] >> 8) * 0x1p-24f, high - low, low);
-        const double number = to_double(y[i]);
-        ASSERT_TRUE(number >= -3 && number < 5) << i;
-        if (const double rounded = to_double(static_cast<TypeParam>(exact)); rounded < 5) {
-            ASSERT_EQ(number, rounded);
-        }
-    }
 }
 
 }  // namespace

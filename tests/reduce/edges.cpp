@@ -57,38 +57,6 @@ template <class T>
 class reduce_floating : public reductions<T> {};
 TYPED_TEST_SUITE(reduce_floating, floating_types, type_names);
 
-TYPED_TEST(reduce_floating, takes_negative_zeros_and_denormals) {
-    const auto zero = static_cast<TypeParam>(-0.0f);
-    guarded<TypeParam> x(10007);
-    const vector_view<const TypeParam> view = x.vector();
-    const double denormal = smallest<TypeParam>();
-    for (const reduce_algorithm algorithm : with_automatic(reduce_algorithms())) {
-        SCOPED_TRACE(to_string(algorithm));
-        const reduce_options options{.algorithm = algorithm};
-        x.upload(std::vector<TypeParam>(10007, zero));
-        EXPECT_EQ(this->sum_of(view, options), 0);
-        EXPECT_TRUE(std::signbit(to_double(this->min_of(view, options))));
-        EXPECT_TRUE(std::signbit(to_double(this->max_of(view, options))));
-        // Multiples of one denormal add up without rounding.
-        x.upload(std::vector<TypeParam>(10007, static_cast<TypeParam>(denormal)));
-        EXPECT_EQ(to_double(this->sum_of(view, options)), 10007 * denormal);
-        EXPECT_EQ(to_double(this->min_of(view, options)), denormal);
-        EXPECT_EQ(to_double(this->max_of(view, options)), denormal);
-    }
-}
-
-TYPED_TEST(reduce_floating, takes_zeros_of_both_signs_as_equal) {
-    std::vector<TypeParam> xs(1000, TypeParam(-0.0f));
-    xs[0] = xs[500] = TypeParam(0.0f);
-    guarded<TypeParam> x(1000);
-    x.upload(xs);
-    for (const reduce_algorithm algorithm : with_automatic(reduce_algorithms(reduce_operation::argmax))) {
-        EXPECT_EQ(this->argmin_of(x.vector(), {.algorithm = algorithm}), 0);
-        EXPECT_EQ(this->argmax_of(x.vector(), {.algorithm = algorithm}), 0);
-        EXPECT_EQ(this->count_nonzero_of(x.vector(), {.algorithm = algorithm}), 0);
-    }
-}
-
 TYPED_TEST(reduce_floating, norm2_neither_overflows_nor_underflows) {
     for (const auto& xs : extreme_vectors<TypeParam>()) {
         guarded<TypeParam> x(std::ssize(xs));

@@ -39,26 +39,6 @@ testing::AssertionResult are_same_bits(const std::vector<T>& actual, const std::
 class transposition : public stream_fixture {};
 using large_transposition = transposition;
 
-TEST_F(transposition, works_between_column_ranges_of_one_matrix) {
-    const std::int64_t side = 70, stride = 3 * side;
-    for (const transpose_algorithm algorithm : with_automatic(transpose_algorithms())) {
-        SCOPED_TRACE(to_string(algorithm));
-        guarded<float> m(side, stride, stride);
-        auto elements = random_bits<float>(side * stride);
-        m.upload(elements);
-        transpose<float>(matrix_view<float>{m.data(), side, side, stride},
-                         matrix_view<float>{m.data() + 2 * side, side, side, stride}, *stream,
-                         {.algorithm = algorithm});
-        const auto at = [&](std::int64_t row, std::int64_t col) -> float& {
-            return elements[static_cast<std::size_t>(row * stride + col)];
-        };
-        for (std::int64_t row = 0; row < side; ++row)
-            for (std::int64_t col = 0; col < side; ++col) at(col, 2 * side + row) = at(row, col);
-        EXPECT_TRUE(are_same_bits(m.download(), elements));
-        EXPECT_TRUE(m.canaries_alive());
-    }
-}
-
 struct alignas(8) point {
     float x, y;
 };
