@@ -229,5 +229,76 @@ TEST_F(refusals, of_reductions_are_of_rungs_that_the_operation_lacks) {
                 [&] { argmax<float>(x, counts, no_stream, {.algorithm = algorithm}); });
 }
 
+/// A layer from 3 values to 2, for a batch of 4.
+class refused_layers : public refusals {
+  protected:
+    const matrix_view<const float> values{from, 4, 3}, weights{from + 12, 2, 3}, gradient{from + 20, 4, 2};
+    const vector_view<const float> bias{from + 18, 2};
+    const matrix_view<float> results{to + 20, 4, 2}, dx{to, 4, 3}, dweights{to + 12, 2, 3};
+    const vector_view<float> dbias{to + 18, 2};
+
+    auto layer(const linear_options& options) const {
+        return [=, this] { linear<float>(values, weights, bias, results, no_stream, options); };
+    }
+    auto gradients(const matrix_view<float>& to_x, const linear_gradient_options& options) const {
+        return [=, this] {
+            linear_gradient<float>(values, weights, gradient, to_x, dweights, dbias, no_stream, options);
+        };
+    }
+};
+
+TEST_F(refused_layers, are_of_unknown_options) {
+    refuses("linear: options.activation is 7, expected an enumerator of matmul_activation",
+            layer({.activation = static_cast<matmul_activation>(7)}));
+    const auto both_refuse = [&](const std::string& text, auto set) {
+        linear_options of_layer;
+        set(of_layer);
+        refuses("linear: options." + text, layer(of_layer));
+        linear_gradient_options of_gradients;
+        set(of_gradients);
+        refuses("linear_gradient: options." + text, gradients(dx, of_gradients));
+    };
+    both_refuse("precision is 9, expected an enumerator of precision",
+                [](auto& options) { options.precision = static_cast<precision>(9); });
+    both_refuse("scratch is 9, expected an enumerator of scratch",
+                [](auto& options) { options.scratch = static_cast<scratch>(9); });
+    both_refuse("workspace is null, expected a pointer to 64 bytes, or an empty span", [](auto& options) {
+        options.workspace = {static_cast<std::byte*>(nullptr), 64};
+    });
+    for (const auto other :
+         {matmul_activation::gelu, matmul_activation::gelu_tanh, matmul_activation::silu}) {
+        const std::string text = fmt::format(
+            "linear_gradient: options.activation_of_x is {}, expected none, relu, sigmoid or tanh: of "
+            "others the derivative does not follow from the result",
+            static_cast<int>(other));
+        refuses(text, gradients(dx, {.activation_of_x = other}));
+        refuses("host::" + text, [&] {
+            host::linear_gradient<float>(values, weights, gradient, dx, dweights, dbias,
+                                         {.activation_of_x = other});
+        });
+    }
+}
+
+TEST_F(refused_layers, are_of_shapes_that_other_functions_name) {
+    refuses("linear_gradient: dx.rows is 0, expected 4 (x.rows)", gradients({to, 0, 3}, {}));
+    refuses("linear_workspace_bytes: bias.size is 1, expected 2 (weights.rows), or 0", [&] {
+        (void)linear_workspace_bytes<float>(values, weights, {from, 1}, results, no_stream);
+    });
+    refuses("linear_gradient_problem_of: gradient.rows is 3, expected 4 (x.rows)", [&] {
+        (void)linear_gradient_problem_of<float>(values, weights, {from, 3, 2}, dx);
+    });
+    refuses("linear_gradient_workspace_bytes: dbias.size is 1, expected 2 (weights.rows), or 0", [&] {
+        (void)linear_gradient_workspace_bytes<float>(values, weights, gradient, dx, dweights, {to, 1},
+                                                     no_stream);
+    });
+}
+
+TEST_F(refused_layers, are_not_those_without_gradients_or_a_batch) {
+    EXPECT_NO_THROW(linear_gradient<float>(values, weights, gradient, {}, {}, {}, no_stream));
+    EXPECT_NO_THROW(linear_gradient<float>({nullptr, 0, 3}, weights, {nullptr, 0, 2},
+                                           matrix_view<float>{nullptr, 0, 3}, {}, {}, no_stream));
+    EXPECT_NO_THROW(host::linear_gradient<float>(values, weights, gradient, {}, {}, {}));
+}
+
 }  // namespace
 }  // namespace heddle::test
