@@ -107,5 +107,10 @@ TEST_F(device_error, guard_refuses_a_device_that_is_not_there) {
     EXPECT_EQ(cudaPeekAtLastError(), cudaSuccess);
 }
 
+TEST(version, is_the_headers) {
+    EXPECT_EQ(version(),
+              fmt::format("{}.{}.{}", HEDDLE_VERSION_MAJOR, HEDDLE_VERSION_MINOR, HEDDLE_VERSION_PATCH));
+}
+
 }  // namespace
 }  // namespace heddle::test

@@ -1,7 +1,7 @@
 #include "tests/bounds/loss.hpp"
+#include "tests/bounds/reduce.hpp"
 #include "tests/support/headers.hpp"
 #include "tests/support/mapped_buffer.hpp"
-#include "tests/support/matrix_reduce.hpp"
 #include "tests/support/periodic.hpp"
 #include "tests/support/row_operations.hpp"
 
@@ -14,6 +14,51 @@ constexpr std::int64_t two_to_31 = std::int64_t{1} << 31;
 /// 17 elements of `many_rows` rows, and 16, are more than 2^31.
 constexpr std::int64_t many_rows = (std::int64_t{1} << 27) + 3;
 constexpr std::int64_t one_long_row = two_to_31 + 9;
+
+/// The reductions of one row of numbers, in float64.
+struct reduced_row {
+    double sum = 0;
+    double magnitude = 0;  ///< the sum of |x|
+    double largest_magnitude = 0;
+    double smallest = HUGE_VAL;
+    double largest = -HUGE_VAL;
+    std::int64_t argmax = -1;
+    std::int64_t length = 0;
+    double squares = 0;  ///< the sum of squared distances from the mean
+
+    /// element(j) is the j-th of `size`.
+    template <class Element>
+    reduced_row(std::int64_t size, Element element) : length(size) {
+        for (std::int64_t j = 0; j < size; ++j) {
+            const double e = element(j);
+            sum += e;
+            magnitude += std::abs(e);
+            largest_magnitude = std::max(largest_magnitude, std::abs(e));
+            smallest = std::min(smallest, e);
+            if (e > largest) largest = e, argmax = j;
+        }
+        const double mean = sum / static_cast<double>(size);
+        for (std::int64_t j = 0; j < size; ++j) squares += (element(j) - mean) * (element(j) - mean);
+    }
+};
+
+/// docs/accuracy.md, "Rows and columns of a matrix": `depth` additions of float, and float64's own error.
+double sum_bound(const reduced_row& row, std::int64_t depth) {
+    return (bounds::of_additions(static_cast<double>(depth), unit_roundoff<float>()) +
+            static_cast<double>(row.length) * 0x1p-53) *
+           row.magnitude;
+}
+
+/// One more division, by a length that was rounded to float.
+double mean_bound(const reduced_row& row, std::int64_t depth) {
+    return sum_bound(row, depth + 3) / static_cast<double>(row.length) + smallest<float>();
+}
+
+double variance_bound(const reduced_row& row, std::int64_t depth, double divisor) {
+    return bounds::of_variance(static_cast<double>(depth), static_cast<double>(row.length), row.squares,
+                               row.largest_magnitude, divisor) +
+           smallest<float>();
+}
 
 /// The moments of `count` elements: first, first + step, ...
 reduced_row row_of(const periodic<half>& elements, std::int64_t first, std::int64_t step,
@@ -111,32 +156,75 @@ std::vector<std::int64_t> widths_of(bool is_vectorized) {
     return is_vectorized ? std::vector<std::int64_t>{16, 17} : std::vector<std::int64_t>{17};
 }
 
-TEST_F(large_rows, softmax_of_many) {
+/// An operation on each row, in place, by one rung. Expected results have bounds.
+struct row_operation {
+    using expectation = std::pair<std::vector<double>, std::vector<double>>;
+
+    std::string name;
+    bool is_vectorized;
+    std::function<bool(const matrix_view<half>&)> is_taken;
+    std::function<void(const matrix_view<half>&, cuda::stream_ref)> run;
+    std::function<expectation(const std::vector<half>&, std::int64_t cols)> expected;
+};
+
+void run_norm(norm_operation operation, const matrix_view<half>& x, cuda::stream_ref s,
+              const norm_options& options) {
+    if (operation == norm_operation::layer_norm)
+        layer_norm<half>(x, {}, {}, x, s, options);
+    else
+        rms_norm<half>(x, {}, x, s, options);
+}
+
+std::vector<row_operation> row_operations() {
+    using matrix = const matrix_view<half>&;
+    std::vector<row_operation> all;
+    for (const softmax_algorithm rung : softmax_algorithms())
+        for (const bool is_log : {false, true})
+            all.push_back({fmt::format("{} {}", is_log ? "log_softmax" : "softmax", to_string(rung)),
+                           rung == softmax_algorithm::vectorized, [=](matrix x) { return takes(rung, x, x); },
+                           [=](matrix x, cuda::stream_ref s) {
+                               (is_log ? log_softmax<half> : softmax<half>)(x, x, s, {.algorithm = rung});
+                           },
+                           [=](const std::vector<half>& xs, std::int64_t cols) {
+                               const expected_softmax of(xs, cols, softmax_steps_of(rung, cols));
+                               return is_log ? std::pair(of.log_softmax, of.log_bounds)
+                                             : std::pair(of.softmax, of.bounds);
+                           }});
+    for (const norm_algorithm rung : norm_algorithms())
+        for (const norm_operation operation : {norm_operation::layer_norm, norm_operation::rms_norm}) {
+            const norm_options options{.algorithm = rung};
+            all.push_back({fmt::format("norm {} {}", static_cast<int>(operation), to_string(rung)),
+                           rung == norm_algorithm::vectorized,
+                           [=](matrix x) { return takes(rung, x, {}, {}, x); },
+                           [=](matrix x, cuda::stream_ref s) { run_norm(operation, x, s, options); },
+                           [=](const std::vector<half>& xs, std::int64_t cols) {
+                               const std::vector<half> none;
+                               const expected_norm of(operation, xs, none, none, cols, options.epsilon,
+                                                      norm_depth(rung, cols));
+                               return std::pair(of.values, of.bounds);
+                           }});
+        }
+    return all;
+}
+
+TEST_F(large_rows, of_many_are_in_range) {
     const periodic<half> elements(random_elements<half>(periodic<half>::period, -5, 5));
     half* const data = allocate(many_rows * 17);
     if (data == nullptr) return;
-    for (const softmax_algorithm algorithm : softmax_algorithms())
-        for (const std::int64_t cols : widths_of(algorithm == softmax_algorithm::vectorized))
-            for (const bool is_log : {false, true}) {
-                SCOPED_TRACE(testing::Message()
-                             << to_string(algorithm) << ", " << cols << " columns, log " << is_log);
-                const matrix_view<half> x{data, many_rows, cols};
-                if (!takes(algorithm, x, x)) continue;
-                elements.fill({data, many_rows * cols}, *stream);
-                if (is_log)
-                    log_softmax<half>(x, x, *stream, {.algorithm = algorithm});
-                else
-                    softmax<half>(x, x, *stream, {.algorithm = algorithm});
-                for (const std::int64_t row : places_of(cols)) {
-                    std::vector<half> xs;
-                    for (std::int64_t col = 0; col < cols; ++col) xs.push_back(elements[row * cols + col]);
-                    const expected_softmax expected(xs, cols, softmax_steps_of(algorithm, cols));
-                    ASSERT_TRUE(are_within(read<half>(data + row * cols, cols),
-                                           is_log ? expected.log_softmax : expected.softmax,
-                                           is_log ? expected.log_bounds : expected.bounds))
-                        << "row " << row;
-                }
+    for (const row_operation& each : row_operations())
+        for (const std::int64_t cols : widths_of(each.is_vectorized)) {
+            SCOPED_TRACE(testing::Message() << each.name << ", " << cols << " columns");
+            const matrix_view<half> x{data, many_rows, cols};
+            if (!each.is_taken(x)) continue;
+            elements.fill({data, many_rows * cols}, *stream);
+            each.run(x, *stream);
+            for (const std::int64_t row : places_of(cols)) {
+                std::vector<half> xs;
+                for (std::int64_t col = 0; col < cols; ++col) xs.push_back(elements[row * cols + col]);
+                const auto [values, bounds] = each.expected(xs, cols);
+                ASSERT_TRUE(are_within(read<half>(data + row * cols, cols), values, bounds)) << "row " << row;
             }
+        }
 }
 
 TEST_F(large_rows, losses_of_many) {
@@ -166,36 +254,6 @@ TEST_F(large_rows, losses_of_many) {
                     << "row " << row;
             }
         }
-}
-
-TEST_F(large_rows, norms_of_many) {
-    const periodic<half> elements(random_elements<half>(periodic<half>::period, -8, 8));
-    half* const data = allocate(many_rows * 17);
-    if (data == nullptr) return;
-    for (const norm_algorithm algorithm : norm_algorithms())
-        for (const std::int64_t cols : widths_of(algorithm == norm_algorithm::vectorized))
-            for (const norm_operation operation : {norm_operation::layer_norm, norm_operation::rms_norm}) {
-                const bool is_centred = operation == norm_operation::layer_norm;
-                SCOPED_TRACE(testing::Message() << (is_centred ? "layer_norm, " : "rms_norm, ")
-                                                << to_string(algorithm) << ", " << cols << " columns");
-                const norm_options options{.algorithm = algorithm};
-                const matrix_view<half> x{data, many_rows, cols};
-                if (!takes(algorithm, x, {}, {}, x)) continue;
-                elements.fill({data, many_rows * cols}, *stream);
-                if (is_centred)
-                    layer_norm<half>(x, {}, {}, x, *stream, options);
-                else
-                    rms_norm<half>(x, {}, x, *stream, options);
-                for (const std::int64_t row : places_of(cols)) {
-                    std::vector<half> xs;
-                    for (std::int64_t col = 0; col < cols; ++col) xs.push_back(elements[row * cols + col]);
-                    const expected_norm expected(operation, xs, std::vector<half>{}, std::vector<half>{},
-                                                 cols, options.epsilon, norm_depth(algorithm, cols));
-                    ASSERT_TRUE(
-                        are_within(read<half>(data + row * cols, cols), expected.values, expected.bounds))
-                        << "row " << row;
-                }
-            }
 }
 
 TEST_F(large_rows, reductions_of_many) {
@@ -294,10 +352,7 @@ TEST_F(large_rows, norms_of_one_long) {
     for (const norm_operation operation : {norm_operation::layer_norm, norm_operation::rms_norm}) {
         const matrix_view<half> x{data, 1, one_long_row};
         elements.fill({data, one_long_row}, *stream);
-        if (operation == norm_operation::layer_norm)
-            layer_norm<half>(x, {}, {}, x, *stream, options);
-        else
-            rms_norm<half>(x, {}, x, *stream, options);
+        run_norm(operation, x, *stream, options);
         const row_moments moments = moments_of(operation, elements, one_long_row);
         for (const std::int64_t i : {std::int64_t{0}, two_to_31 - 1, two_to_31, one_long_row - 1}) {
             const expected_norm expected(operation, elements[i], moments, options.epsilon,
@@ -372,29 +427,12 @@ TEST_F(large_strides, of_softmax_and_norms) {
                 };
                 SCOPED_TRACE(testing::Message() << x.rows << " x " << cols << ", strides " << x.row_stride
                                                 << ' ' << x.col_stride);
-                for (const softmax_algorithm algorithm : softmax_algorithms()) {
-                    if (!takes(algorithm, x, x)) continue;
-                    SCOPED_TRACE(to_string(algorithm));
-                    const expected_softmax expected(elements, cols, softmax_steps_of(algorithm, cols));
-                    softmax<half>(x, x, *stream, {.algorithm = algorithm});
-                    ASSERT_TRUE(are_within(results(), expected.softmax, expected.bounds));
-                    log_softmax<half>(x, x, *stream, {.algorithm = algorithm});
-                    ASSERT_TRUE(are_within(results(), expected.log_softmax, expected.log_bounds));
-                }
-                for (const norm_algorithm algorithm : norm_algorithms()) {
-                    if (!takes(algorithm, x, {}, {}, x)) continue;
-                    SCOPED_TRACE(to_string(algorithm));
-                    const norm_options options{.algorithm = algorithm};
-                    const std::vector<half> none;
-                    const double depth = norm_depth(algorithm, cols);
-                    const expected_norm layer(norm_operation::layer_norm, elements, none, none, cols,
-                                              options.epsilon, depth);
-                    layer_norm<half>(x, {}, {}, x, *stream, options);
-                    ASSERT_TRUE(are_within(results(), layer.values, layer.bounds));
-                    const expected_norm rms(norm_operation::rms_norm, elements, none, none, cols,
-                                            options.epsilon, depth);
-                    rms_norm<half>(x, {}, x, *stream, options);
-                    ASSERT_TRUE(are_within(results(), rms.values, rms.bounds));
+                for (const row_operation& each : row_operations()) {
+                    if (!each.is_taken(x)) continue;
+                    SCOPED_TRACE(each.name);
+                    const auto [values, bounds] = each.expected(elements, cols);
+                    each.run(x, *stream);
+                    ASSERT_TRUE(are_within(results(), values, bounds));
                 }
             }
         }
@@ -485,10 +523,7 @@ TEST_F(large_rows, sums_of_more_elements_than_float_counts) {
     for (const norm_operation operation : {norm_operation::layer_norm, norm_operation::rms_norm}) {
         const norm_options options{.algorithm = norm_algorithm::naive};
         elements.fill({data, more_than_float_counts}, *stream);
-        if (operation == norm_operation::layer_norm)
-            layer_norm<half>(x, {}, {}, x, *stream, options);
-        else
-            rms_norm<half>(x, {}, x, *stream, options);
+        run_norm(operation, x, *stream, options);
         const expected_norm expected(operation, elements[0],
                                      moments_of(operation, elements, more_than_float_counts), options.epsilon,
                                      norm_depth(options.algorithm, more_than_float_counts));

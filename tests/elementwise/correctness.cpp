@@ -1,5 +1,4 @@
 #include "tests/bounds/elementwise.hpp"
-#include "tests/support/elementwise.hpp"
 #include "tests/support/headers.hpp"
 
 // What tests/fuzz does not draw.

@@ -22,8 +22,7 @@ class pool_correctness : public stream_fixture {
         EXPECT_TRUE(canaries_alive);
     }
 };
-using types = testing::Types<float, half, bfloat16>;
-TYPED_TEST_SUITE(pool_correctness, types, type_names);
+TYPED_TEST_SUITE(pool_correctness, row_types, type_names);
 
 /// A maximum of numbers agrees with the CPU's to the bit.
 TYPED_TEST(pool_correctness, gives_the_same_bits_in_a_graph) {
@@ -85,8 +84,7 @@ TYPED_TEST(pool_correctness, averages_large_windows_of_ones) {
 
 template <class T>
 class host_pool : public testing::Test {};
-using types = testing::Types<float, half, bfloat16>;
-TYPED_TEST_SUITE(host_pool, types, type_names);
+TYPED_TEST_SUITE(host_pool, row_types, type_names);
 
 /// A sum in float would stop growing at 2^24.
 TYPED_TEST(host_pool, averages_25_million_ones) {

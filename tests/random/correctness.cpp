@@ -1,4 +1,3 @@
-#include "tests/support/elementwise.hpp"
 #include "tests/support/headers.hpp"
 
 namespace heddle::test {

@@ -8,8 +8,6 @@ namespace {
 
 using scan_types = testing::Types<double, float, std::int32_t, std::int64_t>;
 
-enum class scan_kind { inclusive, exclusive };
-
 /// Integers have their whole range, so that sums wrap.
 template <class T>
 std::vector<T> elements(std::int64_t size) {
@@ -59,19 +57,11 @@ class scan_test : public stream_fixture {
                           algorithm);
     }
 
+    /// The inclusive scan of x, copied to the host; the device is idle after it.
     template <class T>
-    void run(scan_kind kind, vector_view<const T> x, vector_view<T> y, const scan_options& options = {}) {
-        if (kind == scan_kind::inclusive)
-            inclusive_scan<T>(x, y, *stream, options);
-        else
-            exclusive_scan<T>(x, y, *stream, options);
-    }
-
-    /// The scan of x, copied to the host; the device is idle after it.
-    template <class T>
-    std::vector<T> scan_of(scan_kind kind, vector_view<const T> x, const scan_options& options = {}) {
+    std::vector<T> scan_of(vector_view<const T> x, const scan_options& options) {
         guarded<T> y(x.size);
-        run<T>(kind, x, y.vector(), options);
+        inclusive_scan<T>(x, y.vector(), *stream, options);
         stream->synchronize();
         EXPECT_TRUE(y.canaries_alive());
         return y.download();
@@ -91,9 +81,8 @@ TYPED_TEST(scan, gives_the_same_bits_every_time) {
         workspace scratch(this->template workspace_bytes<TypeParam>(size, algorithm), *this->stream);
         const scan_options options{.algorithm = algorithm, .workspace = scratch};
         const vector_view<const TypeParam> view = x.vector();
-        const auto first = this->scan_of(scan_kind::inclusive, view, options);
-        for (int i = 0; i < 10; ++i)
-            ASSERT_TRUE(same_bits(this->scan_of(scan_kind::inclusive, view, options), first));
+        const auto first = this->scan_of(view, options);
+        for (int i = 0; i < 10; ++i) ASSERT_TRUE(same_bits(this->scan_of(view, options), first));
     }
 }
 
@@ -114,8 +103,7 @@ TYPED_TEST(scan, shares_one_workspace_with_other_operations) {
                 SCOPED_TRACE(testing::Message() << size << ' ' << to_string(algorithm));
                 const vector_view<const TypeParam> view{x.data(), size};
                 sum<TypeParam>(x.vector(), sum_of_x.data(), *this->stream, {.workspace = scratch});
-                const auto ys =
-                    this->scan_of(scan_kind::inclusive, view, {.algorithm = algorithm, .workspace = scratch});
+                const auto ys = this->scan_of(view, {.algorithm = algorithm, .workspace = scratch});
                 ASSERT_TRUE(are_sums(ys, {xs.begin(), xs.begin() + size},
                                      this->template depth<TypeParam>(size, algorithm)));
             }
@@ -136,11 +124,11 @@ TYPED_TEST(scan_floating, keeps_denormals_and_gives_positive_zeros) {
         const vector_view<const TypeParam> view = x.vector();
         // Multiples of one denormal are added without rounding.
         x.upload(std::vector<TypeParam>(size, denormal));
-        const auto sums = this->scan_of(scan_kind::inclusive, view, {.algorithm = algorithm});
+        const auto sums = this->scan_of(view, {.algorithm = algorithm});
         for (std::size_t i = 0; i < sums.size(); ++i)
             ASSERT_EQ(sums[i], denormal * static_cast<TypeParam>(i + 1)) << i;
         x.upload(std::vector<TypeParam>(size, TypeParam{-0.0}));
-        for (const TypeParam y : this->scan_of(scan_kind::inclusive, view, {.algorithm = algorithm})) {
+        for (const TypeParam y : this->scan_of(view, {.algorithm = algorithm})) {
             ASSERT_EQ(y, 0);
             ASSERT_FALSE(std::signbit(y));
         }
@@ -163,8 +151,7 @@ TEST_F(large_scan, keeps_its_bound_on_positive_data) {
         x.upload(xs);
         for (const scan_algorithm algorithm : {scan_algorithm::reduce_then_scan, scan_algorithm::look_back}) {
             SCOPED_TRACE(to_string(algorithm));
-            const auto ys =
-                scan_of(scan_kind::inclusive, vector_view<const float>(x.vector()), {.algorithm = algorithm});
+            const auto ys = scan_of(vector_view<const float>(x.vector()), {.algorithm = algorithm});
             ASSERT_TRUE(are_sums(ys, xs, depth<float>(size, algorithm)));
         }
     }

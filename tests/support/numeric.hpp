@@ -7,8 +7,10 @@
 
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 namespace heddle::test {
 
@@ -29,6 +31,18 @@ inline testing::AssertionResult is_within(double actual, double expected, double
     return too_far(actual, expected, bound);
 }
 
+/// Passes where the elements agree in every bit; any NaN agrees with any other.
+template <class T>
+testing::AssertionResult are_same(const std::vector<T>& actual, const std::vector<T>& expected) {
+    if (actual.size() != expected.size()) return testing::AssertionFailure() << "sizes disagree";
+    for (std::size_t i = 0; i < actual.size(); ++i) {
+        const double a = to_double(actual[i]), e = to_double(expected[i]);
+        if (std::memcmp(&actual[i], &expected[i], sizeof(T)) != 0 && !(std::isnan(a) && std::isnan(e)))
+            return testing::AssertionFailure() << "element " << i << " is " << a << ", expected " << e;
+    }
+    return testing::AssertionSuccess();
+}
+
 template <class T>
 constexpr const char* type_name() {
     if constexpr (std::is_same_v<T, double>) return "f64";
@@ -37,7 +51,6 @@ constexpr const char* type_name() {
     if constexpr (std::is_same_v<T, bfloat16>) return "bf16";
     if constexpr (std::is_same_v<T, std::int32_t>) return "i32";
     if constexpr (std::is_same_v<T, std::int64_t>) return "i64";
-    if constexpr (std::is_same_v<T, std::uint16_t>) return "u16";
     if constexpr (std::is_same_v<T, std::uint8_t>) return "u8";
     if constexpr (std::is_same_v<T, std::uint16_t>) return "u16";
 }
