@@ -68,16 +68,6 @@ TEST_F(graph_test, replays_with_what_the_memory_holds_then) {
     }
 }
 
-TEST_F(graph_test, launches_on_another_stream) {
-    stream s;
-    stream other;
-    fill_source(7);
-    const graph direct = graph::capture(s, [&] { copy(source, result, s); });
-    direct.launch(other);
-    other.synchronize();
-    EXPECT_TRUE(result_is(7));
-}
-
 TEST_F(graph_test, moves) {
     stream s;
     graph first = graph::capture(s, [&] { copy(source, result, s); });
