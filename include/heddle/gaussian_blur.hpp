@@ -26,10 +26,8 @@ enum class gaussian_blur_algorithm {
     separable,
     shared_memory,
     tiled,
-    register_window,
     fused,
     mma_xy,
-    mma_x_registers_y,
     wgmma_xy,
     mma_xy_by_channel,
     decimated

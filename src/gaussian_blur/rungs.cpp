@@ -54,8 +54,6 @@ constexpr auto table = std::to_array<blur_rung<T>>({
     row<T, plan_shared_memory, launch_shared_memory<T>>(  //
         shared_memory, "shared_memory", of::shared_memory, always),
     row<T, plan_tiled, launch_tiled<T>>(tiled, "tiled", of::tiled, always),
-    row<T, plan_register_window, launch_register_window<T>>(  //
-        register_window, "register_window", of::register_window, always),
     row<T, plan_fused_ring, launch_fused_ring<T>>(  //
         fused, "fused ring", of::ring, always),
     row<T, plan_fused_strips, launch_fused_strips<T>>(  //
@@ -66,8 +64,6 @@ constexpr auto table = std::to_array<blur_rung<T>>({
         fused, "fused tiles", needs<of::tile_radius, of::tile_packets, of::short_rows>, always),
     row<T, plan_mma_xy, launch_mma_xy, for_90>(  //
         mma_xy, "mma_xy", needs<of::tensor_cores, of::gaussian, of::square_radius>, always),
-    row<T, plan_mma_x_registers_y, launch_mma_x_registers_y, for_90>(mma_x_registers_y, "mma_x_registers_y",
-                                                                     of::registers, always),
     row<T, plan_wgmma_xy, launch_wgmma_xy, for_90>(  //
         wgmma_xy, "wgmma_xy", of::warpgroups, always),
     row<T, plan_mma_xy_by_channel, launch_mma_xy_by_channel, for_90>(

@@ -1,51 +1,156 @@
 #pragma once
 
+#include "kernels/device/early_launch.hpp"
+#include "kernels/device/grid.hpp"
 #include "kernels/gaussian_blur/facts.hpp"
 #include "kernels/gaussian_blur/plan/grids.hpp"
 #include "kernels/gaussian_blur/plan/intermediate_image.hpp"
 #include "kernels/gaussian_blur/plan/predict.hpp"
 #include "kernels/gaussian_blur/plan/window.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 
 namespace heddle::kernels::gaussian_blur {
 
-inline intermediate_image intermediate_of(const filter_facts& p) {
+/// The intermediate image's rows. The stride of a row is the caller's.
+inline intermediate_image intermediate_of(const filter_facts& p, std::int64_t stride) {
     intermediate_image image = intermediate_rows(p.source_height, p.y, p.height, p.radius.y, p.border);
-    image.stride = (p.row_values() + 3) / 4 * 4;  // rows start at multiples of 16 bytes
+    image.stride = stride;
     return image;
 }
 
-struct two_pass_plan {
+/// The bytes that an intermediate image takes at most, whatever the region and the border.
+inline std::int64_t scratch_bytes_between(const filter_facts& p, std::int64_t stride) {
+    return p.images * p.rows_between * stride * std::int64_t{sizeof(float)};
+}
+
+/// The time of two passes, from the products of both and the values that they read and write between them.
+inline double us_of_two_passes(cost_place row, const filter_facts& p, double values, double products,
+                               const device_traits& device) {
+    return predicted_us(row, device,
+                        {.bytes = values * (p.value_bytes() + static_cast<double>(sizeof(float))),
+                         .waits = both_radii(p),
+                         .units = products / device.sm_count});
+}
+
+struct separable_plan {
     intermediate_image between;
-    std::int64_t scratch_bytes;  ///< what `between` takes at most, whatever the region and the border
+    std::int64_t scratch_bytes;
     kernel_grid along_x;
     kernel_grid along_y;
     double us;  ///< predicted
 };
 
-inline std::int64_t scratch_bytes_between(const filter_facts& p) {
-    return p.images * p.rows_between * intermediate_of(p).stride * std::int64_t{sizeof(float)};
-}
+/// Neighbouring outputs that a thread of shared_memory sums up in registers: pixels along x, rows along y.
+inline constexpr int outputs_of_thread = 8;
 
-/// The values of a row that a block of launch_along_x() takes.
-inline constexpr int columns_along_x = 128;
+/// What a warp of shared_memory filters along x at once.
+struct row_tile {
+    int groups;  ///< of outputs_of_thread pixels, side by side
+    int rows;
+    int warps;  ///< of a block, one above the other
 
-/// The work of both passes. A block takes along_x_columns values of a row in the first one, and then along_y_columns.
-inline work work_of_two_passes(const filter_facts& p, const intermediate_image& between,
-                               std::int64_t along_x_columns, std::int64_t along_y_columns,
-                               const device_traits& device) {
-    const auto row = [&p](std::int64_t columns) {
-        return static_cast<double>(round_up(p.row_values(), columns) * p.images);
+    static row_tile of(const filter_facts& p) {
+        constexpr std::int64_t lanes = 32, most_bytes = std::int64_t{96} << 10;
+        const std::int64_t groups = std::min(divide_up(p.width, outputs_of_thread), lanes / p.channels);
+        row_tile tile{static_cast<int>(groups), static_cast<int>(lanes / (groups * p.channels)), 8};
+        const auto is_large = [&] { return tile.shared_bytes(p) > most_bytes; };
+        while (tile.rows > 1 && is_large()) --tile.rows;
+        while (tile.warps > 1 && is_large()) tile.warps /= 2;
+        return tile;
+    }
+
+    /// Pixels of the source that the outputs of a row need.
+    __host__ __device__ int window(int radius) const { return groups * outputs_of_thread + 2 * radius; }
+    /// The place of a pixel in a staged row. The gaps keep what lanes read at once in different banks.
+    __host__ __device__ static constexpr int place(int pixel) { return pixel + (pixel >> 5) * 4; }
+    /// Floats of a channel of a staged row, with those that convolve() loads but does not use. An odd number of vectors,
+    /// so that the rows of a warp lie in different banks.
+    __host__ __device__ int pitch(int radius) const {
+        return (place(groups * outputs_of_thread + round_up(2 * radius + 1, 4)) / 4 | 1) * 4;
+    }
+    /// Taps, staged rows, the places of a window's values, pointers to rows.
+    std::int64_t shared_bytes(const filter_facts& p) const {
+        const auto radius = static_cast<int>(p.radius.x);
+        return 4 * (round_up(2 * p.radius.x + 1, 4) + warps * rows * p.channels * pitch(radius)) +
+               8 * (p.channels * window(radius) + warps * rows);
+    }
+};
+
+/// What a block of shared_memory filters along y at once.
+struct column_tile {
+    static constexpr int columns = 32;  ///< of a strip
+
+    int groups;  ///< warps that share a strip; each filters outputs_of_thread rows
+    int strips;  ///< side by side
+
+    static column_tile of(const filter_facts& p) {
+        constexpr std::int64_t warps = 8, most_bytes = std::int64_t{72} << 10;
+        const auto groups = static_cast<int>(power_at_least(divide_up(p.height, outputs_of_thread), warps));
+        column_tile tile{groups, static_cast<int>(warps) / groups};
+        while (tile.strips > 1 && tile.shared_bytes(p) > most_bytes) tile.strips /= 2;
+        return tile;
+    }
+
+    __host__ __device__ int rows() const { return groups * outputs_of_thread; }
+    __host__ __device__ int threads() const { return groups * strips * columns; }
+    __host__ __device__ int window(int radius) const { return rows() + 2 * radius; }
+    /// Rows that a strip has room for, with those that convolve() loads but does not use.
+    __host__ __device__ int depth(int radius) const { return rows() + round_up(2 * radius + 1, 4); }
+    /// Taps, strips, the rows of the intermediate image.
+    std::int64_t shared_bytes(const filter_facts& p) const {
+        const auto radius = static_cast<int>(p.radius.y);
+        return 4 * (round_up(2 * p.radius.y + 1, 4) + std::int64_t{strips} * depth(radius) * columns) +
+               8 * window(radius);
+    }
+};
+
+struct shared_memory_plan {
+    intermediate_image between;
+    std::int64_t plane;  ///< floats of a channel of a row between the passes, which lie one after another
+    std::int64_t scratch_bytes;
+    row_tile rows;
+    column_tile columns;
+    kernel_grid along_x;
+    kernel_grid along_y;
+    double us;  ///< predicted
+};
+
+/// Needs tables of both taps, and a column_tile in the shared memory of a block.
+inline shared_memory_plan plan_shared_memory(const filter_facts& p, const device_traits& device) {
+    const std::int64_t plane = round_up(p.width, 4), stride = plane * p.channels;  // multiples of 16 bytes
+    const intermediate_image between = intermediate_of(p, stride);
+    const row_tile rows = row_tile::of(p);
+    const column_tile columns = column_tile::of(p);
+    const std::int64_t tiles_across = divide_up(p.width, rows.groups * outputs_of_thread),
+                       tiles_along_x = divide_up(p.images * between.rows, rows.warps * rows.rows),
+                       strips = divide_up(stride, columns.strips * column_tile::columns),
+                       tiles_along_y = divide_up(p.height, columns.rows()) * p.images;
+    const auto grid = [&](std::int64_t across, std::int64_t down, int threads,
+                          std::int64_t shared_bytes) -> kernel_grid {
+        return {.blocks = {across, std::min(down, max_grid_y)},
+                .threads = {threads},
+                .shared_bytes = static_cast<std::size_t>(shared_bytes),
+                .shared_limit = device.shared_memory_per_block_optin,
+                .begins_early = waits_for_grids(device)};
     };
-    const double first = row(along_x_columns) * static_cast<double>(between.rows),
-                 second = row(along_y_columns) * static_cast<double>(p.height);
-    // The more channels, the more values a thread loads along a row for as many products.
-    const double products_along_x = static_cast<double>(p.radius.x) + 0.5 * static_cast<double>(p.reach());
-    const double products = first * products_along_x + second * static_cast<double>(p.radius.y);
-    return {.bytes = (first + second) * (p.value_bytes() + static_cast<double>(sizeof(float))),
-            .waits = both_radii(p),
-            .units = products / device.sm_count};
+    // The outputs of all lanes, also of those beside the image.
+    const auto first =
+                   static_cast<double>(tiles_across * tiles_along_x * rows.warps * 32 * outputs_of_thread),
+               second = static_cast<double>(strips * columns.strips * column_tile::columns * tiles_along_y *
+                                            columns.rows());
+    const double products =
+        first * static_cast<double>(p.radius.x + 4) + second * static_cast<double>(p.radius.y + 4);
+    return {.between = between,
+            .plane = plane,
+            .scratch_bytes = scratch_bytes_between(p, stride),
+            .rows = rows,
+            .columns = columns,
+            .along_x = grid(tiles_across, tiles_along_x, rows.warps * 32, rows.shared_bytes(p)),
+            .along_y = grid(strips, tiles_along_y, columns.threads(), columns.shared_bytes(p)),
+            .us = us_of_two_passes("shared_memory", p, values_of(p) * 2, products, device)};
 }
 
 }  // namespace heddle::kernels::gaussian_blur
