@@ -1,0 +1,46 @@
+#pragma once
+
+#include "kernels/conv/plan/layout.hpp"
+#include "kernels/device/tensor_map_limits.hpp"
+#include <heddle/tensor.hpp>
+
+#include <cstdint>
+
+/// Copies of operands in scratch memory, where the tensor memory accelerator can read them. Pure.
+namespace heddle::kernels::conv {
+
+/// The operands that are copied before the kernel.
+struct operand_copies {
+    bool input = false;
+    bool filters = false;
+
+    bool operator==(const operand_copies&) const = default;
+};
+
+/// The channels of a pixel or a tap and the zeros behind them, up to a multiple of 16 bytes.
+constexpr std::int64_t padded_channels(std::int64_t channels, std::int64_t element_bytes) {
+    const std::int64_t packet = tensor_alignment / element_bytes;
+    return divide_up(channels, packet) * packet;
+}
+
+/// The copy of a tensor with channels. It is dense.
+constexpr tensor_layout copied(const tensor_layout& t) {
+    return {.count = t.count,
+            .height = t.height,
+            .width = t.width,
+            .channels = padded_channels(t.channels, t.element_bytes),
+            .element_bytes = t.element_bytes};
+}
+constexpr std::int64_t copied_bytes(const tensor_layout& t) {
+    return copied(t).count * copied(t).image_stride * t.element_bytes;
+}
+
+/// Whether the elements of a copy can be counted.
+constexpr bool can_be_copied(const tensor_layout& t) {
+    constexpr double most = 0x1p40;
+    return static_cast<double>(t.count) * static_cast<double>(t.height) * static_cast<double>(t.width) *
+               static_cast<double>(padded_channels(t.channels, t.element_bytes)) <=
+           most;
+}
+
+}  // namespace heddle::kernels::conv
