@@ -1,15 +1,16 @@
-// Copies input and filters that the tensor memory accelerator cannot address, before the convolution. They are a part of
-// a rung's plan.
+// Copies input and filters that the tensor memory accelerator cannot address, before the convolution. They are a part
+// of a rung's plan.
 //
 //   3 channels of 16 bits:  | pixel 0, 6 bytes | pixel 1 begins at 6 | pixel 2 at 12 ...
 //   the copy, of 8:         | pixel 0, 6 bytes, and 10 of zeros      | pixel 1 begins at 16 ...
 //
-// The accelerator addresses pixels and taps only at multiples of 16 bytes. Without it, threads find and move each element of
-// each window. A copy reads and writes an operand once, while a convolution reads each pixel once for each tap. Channels of
-// zeros leave sums as they are. Only operands that need it are copied.
+// The accelerator addresses pixels and taps only at multiples of 16 bytes. Without it, threads find and move each
+// element of each window. A copy reads and writes an operand once, while a convolution reads each pixel once for each
+// tap. Channels of zeros leave sums as they are. Only operands that need it are copied, and only pixels that windows
+// meet.
 //
-// A thread puts packets of 16 bytes together. It reads words of 4 bytes that lie within a pixel, and single elements at the
-// pixel's ends. So it never reads outside of the view. Takes any address and any strides. What limits it: memory.
+// A thread puts packets of 16 bytes together. It reads words of 4 bytes that lie within a pixel, and single elements at
+// the pixel's ends. So it never reads outside of the view. Takes any address and any strides. What limits it: memory.
 
 #include "kernels/conv/launch.hpp"
 #include "kernels/device/index_division.cuh"
@@ -184,29 +185,25 @@ arguments<In, Out> launch_copies(const plan& plan, const arguments<In, Out>& a, 
     using bits = std::conditional_t<sizeof(In) == sizeof(std::uint16_t), std::uint16_t, unsigned>;
     static_assert(sizeof(bits) == sizeof(In));
     arguments<In, Out> result = a;
+    if (plan.copies.input) keep_met_pixels(result);
     std::byte* free = a.scratch;
-    /// Gives the copy its place, or no work where the operand is read as it lies.
-    const auto copy_of = [&](const tensor_view<const In>& t, bool is_copied) {
-        copy<bits> made(is_copied ? tensor_view<const bits>{reinterpret_cast<const bits*>(t.data), t.count,
-                                                            t.height, t.width, t.channels, t.col_stride,
-                                                            t.row_stride, t.image_stride}
-                                  : tensor_view<const bits>{},
-                        free);
-        if (is_copied) free += copied_bytes(layout_of(t));
+    /// Gives a copy its place, and puts it where the operand is. Without work where the operand is read as it lies.
+    const auto copy_of = [&](bool is_copied, tensor_view<const In> t, auto& operand) {
+        if (!is_copied) return copy<bits>({}, nullptr);
+        const copy<bits> made({reinterpret_cast<const bits*>(t.data), t.count, t.height, t.width, t.channels,
+                               t.col_stride, t.row_stride, t.image_stride},
+                              free);
+        operand = {reinterpret_cast<const In*>(free), t.count, t.height, t.width,
+                   padded_channels(t.channels, sizeof(In))};
+        free += dense_bytes(layout_of(operand));
         return made;
     };
-    const auto data_of = [](const copy<bits>& c) { return reinterpret_cast<const In*>(c.to); };
     const filter_view<const In>& f = a.filters;
-    const copy<bits> input = copy_of(a.input, plan.copies.input),
-                     filters = copy_of({f.data, f.outputs, f.height, f.width, f.channels, f.col_stride,
+    const copy<bits> input = copy_of(plan.copies.input, result.input, result.input),
+                     filters = copy_of(plan.copies.filters,
+                                       {f.data, f.outputs, f.height, f.width, f.channels, f.col_stride,
                                         f.row_stride, f.output_stride},
-                                       plan.copies.filters);
-    if (plan.copies.input)
-        result.input = {data_of(input), a.input.count, a.input.height, a.input.width,
-                        padded_channels(a.input.channels, sizeof(In))};
-    if (plan.copies.filters)
-        result.filters = {data_of(filters), f.outputs, f.height, f.width,
-                          padded_channels(f.channels, sizeof(In))};
+                                       result.filters);
     launch({.blocks = {input.blocks() + filters.blocks()},
             .threads = {threads},
             .stream = stream,

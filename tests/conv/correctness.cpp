@@ -85,6 +85,8 @@ TYPED_TEST(conv_workspace, has_copies_of_pixels_and_taps) {
                  {{3, 9, 8, 109, 65, 3, 2, {.stride = {2, 1}, .padding = {1, 0, 2, 1}}}, apart},
                  {{2, 30, 29, 3, 16, 7, 7, {.stride = {2, 2}, .padding = around(3)}}},
                  {{1, 9, 8, 1, 24, 3, 3, padded}, apart},
+                 {{2, 12, 13, 33, 129, 1, 1, {.stride = {2, 3}}}, apart},
+                 {{2, 30, 9, 35, 40, 1, 2, {.stride = {9, 2}, .padding = {0, 0, 1, 0}}}},
                  {{2, 9, 8, 64, 64, 3, 3, padded}, apart_input},
                  {{2, 9, 8, 64, 64, 3, 3, padded}, apart_filters},
                  {{1, 7, 6, 128, 128, 3, 3, {.padding = around(1), .groups = 2}}, apart_input}};

@@ -161,6 +161,10 @@ TEST(conv_select, copies_what_maps_do_not_describe) {
     EXPECT_EQ(copies(of_16_bits(odd), conv_algorithm::wgmma), (pixels + taps) * 72 * 2);
     EXPECT_EQ(copies(tf32(odd)), (pixels + taps) * 68 * 4);
     EXPECT_EQ(copies(of_16_bits({2, 8, 9, 1, 131, 3, 3})), (pixels + taps) * 8 * 2);
+    // of every second row and every third column
+    EXPECT_EQ(copies(of_16_bits({2, 9, 8, 67, 131, 1, 1, {.stride = {2, 3}}})), (2 * 5 * 3 + 131) * 72 * 2);
+    EXPECT_EQ(copies(of_16_bits({2, 9, 20, 64, 131, 1, 1, {.stride = {1, 9}}})), 2 * 9 * 3 * 64 * 2);
+    EXPECT_EQ(copies(of_16_bits({2, 9, 8, 67, 131, 1, 2, {.stride = {9, 3}}})), (2 * 8 + 131 * 2) * 72 * 2);
 
     const conv_shape even{2, 8, 9, 64, 131, 3, 3, {.padding = around(1)}};
     EXPECT_EQ(conv_workspace_bytes(of_16_bits(even), sm_90), 0);

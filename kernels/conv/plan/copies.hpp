@@ -2,6 +2,7 @@
 
 #include "kernels/conv/plan/layout.hpp"
 #include "kernels/device/tensor_map_limits.hpp"
+#include <heddle/conv.hpp>
 #include <heddle/tensor.hpp>
 
 #include <cstdint>
@@ -31,8 +32,26 @@ constexpr tensor_layout copied(const tensor_layout& t) {
             .channels = padded_channels(t.channels, t.element_bytes),
             .element_bytes = t.element_bytes};
 }
-constexpr std::int64_t copied_bytes(const tensor_layout& t) {
-    return copied(t).count * copied(t).image_stride * t.element_bytes;
+constexpr std::int64_t dense_bytes(const tensor_layout& copy) {
+    return copy.count * copy.image_stride * copy.element_bytes;
+}
+
+/// Leaves of the input the rows and columns that windows meet, where filters have one tap and no padding along an axis.
+/// `Problem` is a conv_problem, or the arguments of a call.
+template <class Problem>
+constexpr void keep_met_pixels(Problem& p) {
+    const auto keep = [](std::int64_t taps, std::int64_t around, std::int64_t places, std::int64_t& extent,
+                         std::int64_t& stride, std::int64_t& step) {
+        if (taps != 1 || around != 0) return;
+        extent = places;
+        if (places > 1) stride *= step;
+        step = 1;
+    };
+    conv_geometry& g = p.geometry;
+    keep(p.filters.height, g.padding.top + g.padding.bottom, p.output.height, p.input.height,
+         p.input.row_stride, g.stride.y);
+    keep(p.filters.width, g.padding.left + g.padding.right, p.output.width, p.input.width, p.input.col_stride,
+         g.stride.x);
 }
 
 /// Whether the elements of a copy can be counted.

@@ -10,18 +10,19 @@
 namespace heddle::kernels::conv {
 namespace {
 
-/// Adds the copies, which are made before the rest of a plan. They read an operand, and write it with the zeros.
+/// Adds the copies, which are made before the rest of a plan. Their kernel reads an operand, and writes it with the zeros.
 void add_copies(const conv_problem& p, const device_traits& device, plan& to) {
     to.copies = copies_for_maps(p);
     if (to.copies == operand_copies{}) return;
+    const conv_problem made = with_copies(p, to.copies);
     double moved = 0;
-    const auto add = [&](const tensor_layout& t) {
-        moved += pixel_bytes(t, static_cast<double>(t.count * t.height * t.width)) +
-                 static_cast<double>(copied_bytes(t));
-        to.scratch += copied_bytes(t);
+    const auto add = [&](const tensor_layout& from, const tensor_layout& copy) {
+        const std::int64_t pixels = copy.count * copy.height * copy.width, bytes = dense_bytes(copy);
+        moved += pixel_bytes(from, static_cast<double>(pixels)) + static_cast<double>(bytes);
+        to.scratch += bytes;
     };
-    if (to.copies.input) add(p.input);
-    if (to.copies.filters) add(p.filters);
+    if (to.copies.input) add(p.input, made.input);
+    if (to.copies.filters) add(p.filters, made.filters);
     to.us += predicted_us("copies", device, {.bytes = moved});
 }
 

@@ -72,13 +72,18 @@ constexpr bool has_filter_map(const tensor_layout& filters) {
 
 /// The copies by which maps can describe the windows and the filters. None of operands that maps describe as they lie.
 constexpr operand_copies copies_for_maps(const conv_problem& p) {
-    return {.input = !has_boxes(p.input) && can_be_copied(p.input),
+    const conv_steps& step = p.geometry.stride;
+    const bool is_described = has_boxes(p.input) && is_window_step(step.y) && is_window_step(step.x);
+    return {.input = !is_described && can_be_copied(p.input),
             .filters = !has_filter_map(p.filters) && can_be_copied(p.filters)};
 }
 /// The problem that reads these copies.
 constexpr conv_problem with_copies(const conv_problem& p, const operand_copies& copies) {
     conv_problem result = p;
-    if (copies.input) result.input = copied(p.input);
+    if (copies.input) {
+        keep_met_pixels(result);
+        result.input = copied(result.input);
+    }
     if (copies.filters) result.filters = copied(p.filters);
     return result;
 }
