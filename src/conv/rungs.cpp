@@ -89,9 +89,9 @@ constexpr need channels{[](auto& problem, auto&) { return problem.filters.channe
                         "needs input channels"};
 constexpr need window_maps{[](auto& problem, auto&) { return has_window_map(with_maps(problem)); },
                            "needs windows that step by 8 at most and reach at most 255 pixels, padding of "
-                           "at most 127, extents below 2^31, and copies of at most 2^40 elements"};
+                           "at most 127, extents below 2^31, and copies of less than 64 GiB"};
 constexpr need filter_maps{[](auto& problem, auto&) { return has_filter_map(with_maps(problem).filters); },
-                           "needs copies of filters of at most 2^40 elements"};
+                           "needs copies of filters of less than 64 GiB"};
 constexpr need memory_for_copies{
     [](auto& problem, auto&) { return problem.has_scratch || copies_for_maps(problem) == operand_copies{}; },
     "needs pixels and taps at multiples of 16 bytes, taps at one stride, or "

@@ -186,7 +186,7 @@ TEST(conv_select, copies_what_maps_do_not_describe) {
     EXPECT_EQ(
         lack_in(why_not(conv_algorithm::persistent, huge, sm_90)),
         "conv: persistent needs windows that step by 8 at most and reach at most 255 pixels, padding of at "
-        "most 127, extents below 2^31, and copies of at most 2^40 elements");
+        "most 127, extents below 2^31, and copies of less than 64 GiB");
 }
 
 /// A copy takes time. Large convolutions have it, and small ones take another kernel.

@@ -54,12 +54,12 @@ constexpr void keep_met_pixels(Problem& p) {
          g.stride.x);
 }
 
-/// Whether the elements of a copy can be counted.
+/// Whether 32 bits can count the packets of 16 bytes of a copy.
 constexpr bool can_be_copied(const tensor_layout& t) {
-    constexpr double most = 0x1p40;
+    constexpr double end = 0x1p32 * tensor_alignment;
     return static_cast<double>(t.count) * static_cast<double>(t.height) * static_cast<double>(t.width) *
-               static_cast<double>(padded_channels(t.channels, t.element_bytes)) <=
-           most;
+               static_cast<double>(padded_channels(t.channels, t.element_bytes) * t.element_bytes) <
+           end;
 }
 
 }  // namespace heddle::kernels::conv
