@@ -47,6 +47,10 @@ struct function_call {
     conv_algorithm rung;
 };
 
+/// Makes the plan's copies in the scratch memory. Returns the arguments whose operands are the copies.
+template <class In, class Out>
+arguments<In, Out> launch_copies(const plan& plan, const arguments<In, Out>& arguments, cudaStream_t stream);
+
 // Each rung takes its own plan. If In is float, Out is float. If In is half or bfloat16, Out is the same type or float.
 // Activation may also be a user's function where it is a parameter.
 

@@ -92,6 +92,16 @@ void validate_call(const tensor_view<const In>& input, const filter_view<const I
                                 {"epilogue.residual", footprint_of(epilogue.residual)}});
 }
 
+/// The arguments that the rung's launch takes. If the plan says so, they are copies of the operands.
+template <class In, class Out>
+kernels::conv::arguments<In, Out> arranged(const kernels::conv::arguments<In, Out>& a,
+                                           const kernels::conv::plan& plan, cudaStream_t stream) {
+    if constexpr (HEDDLE_COMPILED_FOR_90 != 0)
+        if (plan.copies != kernels::conv::operand_copies{})
+            return kernels::conv::launch_copies(plan, a, stream);
+    return a;
+}
+
 /// Whether a user's function can be compiled into the kernel.
 bool takes_function(std::string_view kernel) {
     using namespace kernels::conv;
@@ -158,7 +168,7 @@ void conv(tensor_view<const std::type_identity_t<In>> input,
                    : rungs.choose("conv", conv_algorithm::naive, problem, device.traits());
     });
     arguments.scratch = workspace.scratch();
-    chosen.rung->launch(chosen.plan, arguments, stream.get());
+    chosen.rung->launch(chosen.plan, arranged(arguments, chosen.plan, stream.get()), stream.get());
 }
 
 template <class Out, class In>
@@ -187,6 +197,7 @@ std::optional<kernels::conv::function_call<In, Out>> prepare_conv(
     arguments.epilogue.is_identity = false;
     conv_problem problem = problem_of<In, Out>(input, filters, output, epilogue, options);
     problem.has_epilogue = true;
+    problem.has_scratch = false;
     const auto rungs = conv_rungs<In, Out>();
     const auto is_asked = [&](const conv_rung<In, Out>& row) {
         return (options.algorithm == automatic || row.id == options.algorithm) &&
