@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -153,10 +154,12 @@ struct stream_kernel {
 
     constexpr int m() const { return warps_m * thread_m; }
     constexpr int n() const { return warps_n * 32 * thread_n; }
-    /// From row to row along m or n in shared memory. Rows of A are read 16 bytes at once. The gaps put neighbours along k,
-    /// which are written at once, into different banks.
+    /// From row to row along m or n in shared memory. The gaps put neighbours along k, which are written at once, into
+    /// different banks.
     constexpr int a_stride() const { return m() + 4; }
-    constexpr int b_stride() const { return n() + 1; }
+    constexpr int b_stride() const { return (warps_n * 32 + 1) * b_width(); }
+    /// The elements of B that a thread reads at once: its columns, of which there may be fewer.
+    constexpr int b_width() const { return static_cast<int>(std::bit_ceil(static_cast<unsigned>(thread_n))); }
     /// The bytes of tiles of A and B. The one that moves has `buffers` tiles.
     constexpr int shared_bytes(int k, int buffers, bool goes_across) const {
         const int row = goes_across ? a_stride() + buffers * b_stride() : buffers * a_stride() + b_stride();

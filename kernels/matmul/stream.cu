@@ -2,7 +2,7 @@
 //
 //   a block:    tiles of 128 x 32 to 128, or 32 x 128, from tile to tile down C, or across it; the other operand stays
 //   a warp:     16 rows of 32 to 128 columns; a thread has 16 rows of 1 to 4 columns, 32 apart
-//   A's tile    k rows of m, read by all lanes at once;  B's: k rows of n, neighbours by neighbouring lanes
+//   A's tile    k rows of m, read by all lanes at once;  B's: k rows of n, by 16 bytes, the columns of a thread
 //   C           goes from registers to memory: a warp stores 32 neighbours of a row at once, wherever the row begins
 //
 // With a short k, C has most of the bytes, and the time is that of its stores. thin and pipelined wait for k in steps and
@@ -36,8 +36,15 @@ struct stream_tile {
     static constexpr int n = config.n();
     static constexpr int warp_n = 32 * thread_n;
     static constexpr int a_stride = config.a_stride();
+    static constexpr int b_width = config.b_width();
     static constexpr int b_stride = config.b_stride();
     static constexpr int blocks_per_sm = config.blocks_per_sm;
+
+    /// The place of a column of B's tile in a row of k: the columns of a thread lie side by side.
+    static __device__ int place_of_column(int x) {
+        const int warp = x / warp_n, within = x % warp_n;
+        return (warp * 32 + within % 32) * b_width + within / 32;
+    }
 };
 
 /// The tiles that blocks go through. Down C, B's tile stays, and A's moves; across C, it is the other way.
@@ -51,41 +58,35 @@ struct tile_march {
 };
 
 /// Starts the copies of a tile of `extent` along m or n and `depth` along k, from `from`. Elements along m or n lie
-/// `step` apart, and along k `step_k`; those beyond `left` are not read. In shared memory, rows of k lie `stride` apart.
-template <int extent, int stride, int threads>
+/// `step` apart, and along k `step_k`; those beyond `left` are not read. In shared memory, rows of k lie `stride` apart, and
+/// place(i) is that of element i of a row.
+template <int extent, int stride, int threads, class Place>
 __device__ void start_copies(float* to, const float* from, std::int64_t step, std::int64_t step_k,
-                             std::int64_t left, int depth, bool by_k) {
+                             std::int64_t left, int depth, bool by_k, Place place) {
     const int thread = static_cast<int>(threadIdx.x);
     const auto inside = static_cast<int>(min(std::int64_t{extent}, left));
     if (by_k) {  // lanes along k, and then at the next of m or n
         int x = thread / depth, k = thread - x * depth;
         const int more = threads / depth, more_k = threads - more * depth;
         from += x * step + k * step_k;
-        to += k * stride + x;
         const std::int64_t jump = more * step + more_k * step_k, wrap = step - depth * step_k;
 #pragma unroll 1
         while (x < inside) {
-            ptx::cp_async<4>(to, from, 4);
-            x += more, k += more_k;
-            to += more_k * stride + more;
-            from += jump;
-            if (k >= depth) {
-                ++x, k -= depth;
-                to += 1 - depth * stride;
-                from += wrap;
-            }
+            ptx::cp_async<4>(to + k * stride + place(x), from, 4);
+            x += more, k += more_k, from += jump;
+            if (k >= depth) ++x, k -= depth, from += wrap;
         }
     } else {  // a warp copies a row of k, 32 neighbours at once
         const int x = thread % 32;
         int k = thread / 32;
         from += x * step + k * step_k;
-        to += k * stride + x;
+        to += k * stride;
 #pragma unroll 1
         for (; k < depth; k += threads / 32, from += threads / 32 * step_k, to += threads / 32 * stride) {
             const float* next = from;
 #pragma unroll
             for (int i = 0; i < extent; i += 32, next += 32 * step)
-                ptx::cp_async_if<4>(x + i < inside, to + i, next);
+                ptx::cp_async_if<4>(x + i < inside, to + place(x + i), next);
         }
     }
 }
@@ -94,12 +95,13 @@ __device__ void start_copies(float* to, const float* from, std::int64_t step, st
 template <class Tile>
 __device__ void multiply_tile(float (&sums)[Tile::thread_m][Tile::thread_n], const float* a, const float* b,
                               int depth) {
-#pragma unroll 2
+#pragma unroll 1
     for (int k = 0; k < depth; ++k, a += Tile::a_stride, b += Tile::b_stride) {
         float as[Tile::thread_m], bs[Tile::thread_n];
         load_fragment<1>(as, a, 0);
+        const auto columns = *reinterpret_cast<const vector<float, Tile::b_width>*>(b);
 #pragma unroll
-        for (int j = 0; j < Tile::thread_n; ++j) bs[j] = b[32 * j];
+        for (int j = 0; j < Tile::thread_n; ++j) bs[j] = columns[j];
         multiply(sums, as, bs);
     }
 }
@@ -199,15 +201,15 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_sm)
     float* const b_tiles = a_tiles + (march.goes_across ? 1 : march.buffers) * depth * a_stride;
     const auto load_a = [&](std::int64_t batch, std::int64_t tile, int buffer) {
         const float* const from = p.a.data + batch * p.batch.a + tile * Tile::m * p.a.row_stride;
-        start_copies<Tile::m, a_stride, Tile::threads>(a_tiles + buffer * depth * a_stride, from,
-                                                       p.a.row_stride, p.a.col_stride,
-                                                       p.a.rows - tile * Tile::m, depth, march.a_by_k);
+        start_copies<Tile::m, a_stride, Tile::threads>(
+            a_tiles + buffer * depth * a_stride, from, p.a.row_stride, p.a.col_stride,
+            p.a.rows - tile * Tile::m, depth, march.a_by_k, [](int x) { return x; });
     };
     const auto load_b = [&](std::int64_t batch, std::int64_t tile, int buffer) {
         const float* const from = p.b.data + batch * p.batch.b + tile * Tile::n * p.b.col_stride;
-        start_copies<Tile::n, b_stride, Tile::threads>(b_tiles + buffer * depth * b_stride, from,
-                                                       p.b.col_stride, p.b.row_stride,
-                                                       p.b.cols - tile * Tile::n, depth, march.b_by_k);
+        start_copies<Tile::n, b_stride, Tile::threads>(
+            b_tiles + buffer * depth * b_stride, from, p.b.col_stride, p.b.row_stride,
+            p.b.cols - tile * Tile::n, depth, march.b_by_k, [](int x) { return Tile::place_of_column(x); });
     };
 
     // locate
@@ -227,9 +229,8 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_sm)
     march.goes_across ? load_a(blockIdx.z, staying, 0) : load_b(blockIdx.z, staying, 0);
     march.goes_across ? load_b(batch, tile, 0) : load_a(batch, tile, 0);
     ptx::cp_async_commit_group();
-    int buffer = 0;
 #pragma unroll 1
-    while (batch < end) {
+    for (int buffer = 0; batch < end; buffer ^= 1) {
         const std::int64_t row = std::int64_t{march.goes_across ? staying : tile} * Tile::m;
         const std::int64_t col = std::int64_t{march.goes_across ? tile : staying} * Tile::n;
         matrix_view<float> c = p.c;
@@ -248,9 +249,8 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_sm)
 
         // compute and store
         const float* const a = a_tiles + (march.goes_across ? 0 : buffer) * depth * a_stride + warp_row;
-        const float* const b =
-            b_tiles + (march.goes_across ? buffer : 0) * depth * b_stride + warp_col + lane;
-        buffer ^= 1;
+        const float* const b = b_tiles + (march.goes_across ? buffer : 0) * depth * b_stride +
+                               Tile::place_of_column(warp_col + lane);
         const std::int64_t c_row = row + warp_row, c_col = col + warp_col + lane;
         if (c_row >= c.rows || col + warp_col >= c.cols) continue;
         float sums[Tile::thread_m][Tile::thread_n] = {};
@@ -274,15 +274,14 @@ void launch_tile(const plan& plan, const arguments& all, cudaStream_t stream) {
     const tile_march march{goes_across,  lies_by_rows(all.a),       !lies_by_rows(all.b),
                            plan.buffers, static_cast<int>(staying), static_cast<int>(moving),
                            plan.batches};
-    const auto depth = static_cast<int>(all.a.cols);
-    const auto bytes = static_cast<std::size_t>(Tile::config.shared_bytes(depth, plan.buffers, goes_across));
+    const int bytes = Tile::config.shared_bytes(static_cast<int>(all.a.cols), plan.buffers, goes_across);
     constexpr auto limit = static_cast<std::size_t>(Tile::config.most_shared_bytes());
     arguments together = all;
     if (plan.batches > 1) together.batch.count = 1;
     for_each_grid(together, {plan.workers}, [&](const launch_extents& grid, const arguments& p) {
         kernels::launch({.blocks = grid,
                          .threads = {Tile::threads},
-                         .shared_bytes = bytes,
+                         .shared_bytes = static_cast<std::size_t>(bytes),
                          .shared_limit = limit,
                          .stream = stream},
                         stream_tiles<Tile>, p, march);
