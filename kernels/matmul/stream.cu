@@ -28,8 +28,7 @@ namespace {
 template <std::size_t row>
 struct stream_tile {
     static constexpr stream_kernel config = stream_kernels[row];
-    static constexpr int warps_n = config.warps_n;
-    static constexpr int threads = config.warps_m * warps_n * 32;
+    static constexpr int threads = config.warps_m * config.warps_n * 32;
     static constexpr int thread_m = stream_kernel::thread_m;
     static constexpr int thread_n = config.thread_n;
     static constexpr int m = config.m();
@@ -38,7 +37,6 @@ struct stream_tile {
     static constexpr int a_stride = config.a_stride();
     static constexpr int b_width = config.b_width();
     static constexpr int b_stride = config.b_stride();
-    static constexpr int blocks_per_sm = config.blocks_per_sm;
 
     /// The place of a column of B's tile in a row of k: the columns of a thread lie side by side.
     static __device__ int place_of_column(int x) {
@@ -91,18 +89,23 @@ __device__ void start_copies(float* to, const float* from, std::int64_t step, st
     }
 }
 
-/// Adds the products along k to a thread's sums, one after another.
+/// Adds the products along k to a thread's sums, one after another. Products go along one row and back along the next, as
+/// in multiply() (kernels/device/fragment.cuh). The first begins at the last column: so few banks of registers conflict.
 template <class Tile>
 __device__ void multiply_tile(float (&sums)[Tile::thread_m][Tile::thread_n], const float* a, const float* b,
                               int depth) {
 #pragma unroll 1
     for (int k = 0; k < depth; ++k, a += Tile::a_stride, b += Tile::b_stride) {
-        float as[Tile::thread_m], bs[Tile::thread_n];
+        float as[Tile::thread_m];
         load_fragment<1>(as, a, 0);
-        const auto columns = *reinterpret_cast<const vector<float, Tile::b_width>*>(b);
+        const auto bs = *reinterpret_cast<const vector<float, Tile::b_width>*>(b);
 #pragma unroll
-        for (int j = 0; j < Tile::thread_n; ++j) bs[j] = columns[j];
-        multiply(sums, as, bs);
+        for (int i = 0; i < Tile::thread_m; ++i)
+#pragma unroll
+            for (int step = 0; step < Tile::thread_n; ++step) {
+                const int j = i % 2 == 0 ? Tile::thread_n - 1 - step : step;
+                sums[i][j] += as[i] * bs[j];
+            }
     }
 }
 
@@ -192,7 +195,7 @@ __device__ void finish_sums(const arguments& p, float (&sums)[Tile::thread_m][Ti
 }
 
 template <class Tile>
-__global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_sm)
+__global__ void __launch_bounds__(Tile::threads, Tile::config.blocks_per_sm)
     stream_tiles(const __grid_constant__ arguments p, const __grid_constant__ tile_march march) {
     constexpr int a_stride = Tile::a_stride, b_stride = Tile::b_stride;
     extern __shared__ float4 storage[];
@@ -221,8 +224,8 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_sm)
     std::int64_t batch = blockIdx.z + first / march.moving;
     int tile = first % march.moving;
     const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
-    const int warp_row = warp / Tile::warps_n * Tile::thread_m,
-              warp_col = warp % Tile::warps_n * Tile::warp_n;
+    const int warp_row = warp / Tile::config.warps_n * Tile::thread_m,
+              warp_col = warp % Tile::config.warps_n * Tile::warp_n;
     const bool is_short = p.c.col_stride == 1 && frame::is_short(p.epilogue);
     const bool is_plain = p.c.col_stride == 1 && p.epilogue.is_identity && p.beta == 0;
 
@@ -269,10 +272,9 @@ template <class Tile>
 void launch_tile(const plan& plan, const arguments& all, cudaStream_t stream) {
     static_cast<void>(tile_count(all, Tile::m, Tile::n));  // throws if they are too many for an int
     const bool goes_across = plan.goes_across;
-    const auto staying = goes_across ? plan.down : plan.across,
-               moving = goes_across ? plan.across : plan.down;
-    const tile_march march{goes_across,  lies_by_rows(all.a),       !lies_by_rows(all.b),
-                           plan.buffers, static_cast<int>(staying), static_cast<int>(moving),
+    const auto down = static_cast<int>(plan.down), across = static_cast<int>(plan.across);
+    const tile_march march{goes_across,  lies_by_rows(all.a),         !lies_by_rows(all.b),
+                           plan.buffers, goes_across ? down : across, goes_across ? across : down,
                            plan.batches};
     const int bytes = Tile::config.shared_bytes(static_cast<int>(all.a.cols), plan.buffers, goes_across);
     constexpr auto limit = static_cast<std::size_t>(Tile::config.most_shared_bytes());
