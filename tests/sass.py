@@ -41,6 +41,7 @@ EXPECTATIONS = [
     Expectation(r"matmul::warp_tiled::warp_tiled<", ["FFMA", "LDS.128"]),
     Expectation(r"matmul::pipelined<", ["FFMA", "LDGSTS"]),
     Expectation(r"matmul::thin<", ["FFMA", "LDGSTS", "LDS.128", "CCTL"]),
+    Expectation(r"matmul::stream_tiles<", ["FFMA", "LDGSTS", "LDS.128", r"STG\.E"]),
     Expectation(r"matmul::tma_pipelined\b", ["FFMA", "UTMALDG"], HOPPER),
     Expectation(r"matmul::tf32x3<", ["HMMA.*TF32", "LDGSTS"]),
     Expectation(r"matmul::skinny_by_(rows|columns)<", ["FFMA"]),

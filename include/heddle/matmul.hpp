@@ -45,7 +45,9 @@ enum class matmul_algorithm {
     skinny,
     fused,
     // all of these
-    vector
+    vector,
+    // float
+    stream
 };
 
 /// The rungs for operands of a type, except `automatic`. Tests, benchmarks and pages iterate over them.
@@ -218,7 +220,7 @@ void matmul(matrix_view<const std::type_identity_t<In>> a, matrix_view<const std
 
 /// The same with an epilogue, applied before C is stored. For 16 bits, these rungs have epilogues: `naive`, `wmma`,
 /// `mma_sync`, `skinny`, `fused` and `vector`. For float they are `naive`, `warp_tiled`, `pipelined`, `split_k`,
-/// `thin`, `skinny`, `bf16x6`, `fp16x3`, `tf32` and `vector`. A residual may be C itself; otherwise residual and
+/// `thin`, `stream`, `skinny`, `bf16x6`, `fp16x3`, `tf32` and `vector`. A residual may be C itself; otherwise residual and
 /// biases do not overlap C.
 ///
 /// @throws as above, and where a bias has the wrong length, or the residual is not of C's shape

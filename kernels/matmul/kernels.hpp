@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -140,6 +141,44 @@ inline constexpr auto thin_kernels = std::to_array<thin_kernel>({
     {"thin 256x16", 4, 1, 2, 16},
     {"thin 256x8", 4, 1, 2, 8},
 });
+
+/// For a short k, all of which lies in shared memory. Lanes are neighbours along n, and a thread's columns lie 32 apart. The
+/// last is for a C of few rows.
+struct stream_kernel {
+    std::string_view name;
+    int warps_m, warps_n;
+    int thread_n;
+    int blocks_per_sm;
+    static constexpr int thread_m = 16;
+    static constexpr int max_k = 64;
+
+    constexpr int m() const { return warps_m * thread_m; }
+    constexpr int n() const { return warps_n * 32 * thread_n; }
+    /// From row to row along m or n in shared memory. The gaps put neighbours along k, which are written at once, into
+    /// different banks.
+    constexpr int a_stride() const { return m() + 4; }
+    constexpr int b_stride() const { return (warps_n * 32 + 1) * b_width(); }
+    /// The elements of B that a thread reads at once: its columns, of which there may be fewer.
+    constexpr int b_width() const { return static_cast<int>(std::bit_ceil(static_cast<unsigned>(thread_n))); }
+    /// The bytes of tiles of A and B. The one that moves has `buffers` tiles.
+    constexpr int shared_bytes(int k, int buffers, bool goes_across) const {
+        const int row = goes_across ? a_stride() + buffers * b_stride() : buffers * a_stride() + b_stride();
+        return k * row * static_cast<int>(sizeof(float));
+    }
+    constexpr int most_shared_bytes() const {
+        return std::max(shared_bytes(max_k, 2, false), shared_bytes(max_k, 2, true));
+    }
+    constexpr block_kernel block() const { return {name, m(), n(), blocks_per_sm}; }
+};
+inline constexpr auto stream_kernels = std::to_array<stream_kernel>({
+    {"stream 128x128", 8, 1, 4, 2},
+    {"stream 128x96", 8, 1, 3, 2},
+    {"stream 128x64", 8, 1, 2, 3},
+    {"stream 128x32", 8, 1, 1, 4},
+    {"stream 32x128", 2, 2, 2, 5},
+});
+/// Shared memory has room for two of the largest blocks on a multiprocessor of compute capability 9.0.
+static_assert(2 * (stream_kernels[0].most_shared_bytes() + 1024) <= 228 * 1024);
 
 inline constexpr block_kernel tma_pipelined_kernel{"tma_pipelined", 128, 128, 2};
 inline constexpr block_kernel warp_tiled_kernel{"warp_tiled", 128, 128, 2};

@@ -48,7 +48,8 @@ std::optional<kernels::matmul::function_call<In, Out>> prepare_matmul(
     matrix_view<const In> a, matrix_view<const In> b, matrix_view<Out> c,
     const matmul_epilogue<Out>& epilogue, cuda::stream_ref stream, const matmul_options& options,
     bool (*is_compiled)()) {
-    using enum matmul_algorithm;
+    using matmul_algorithm::automatic, matmul_algorithm::fused, matmul_algorithm::tf32,
+        matmul_algorithm::warp_tiled, matmul_algorithm::wmma;
     require(epilogue.activation == matmul_activation::none, "matmul", {"epilogue", "activation"},
             static_cast<int>(epilogue.activation), "none: the function stands in its place");
     auto product = checked<In, Out>(a, b, c, epilogue, {}, options);

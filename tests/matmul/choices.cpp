@@ -142,6 +142,33 @@ TEST(matmul_select, takes_narrow_tiles_where_memory_is_the_limit) {
         EXPECT_NE(select(strict(size, size, size), hopper), thin) << size;
 }
 
+/// The stores of C are the limit, wherever its rows begin, and the kernel is the one that fits its columns.
+TEST(matmul_select, streams_a_c_of_a_short_k) {
+    const auto chosen = [](product p, const device_traits& device) {
+        return std::string(select_kernel(p, device));
+    };
+    for (const place place : {place::along_k, place::across_k, place::odd, place::apart})
+        for (const device_traits* device : {&hopper, &ampere}) {
+            const auto strictly = [=](std::int64_t m, std::int64_t n, std::int64_t k) {
+                product p = strict(m, n, k);
+                p.place = place;
+                return chosen(p, *device);
+            };
+            EXPECT_EQ(strictly(4096, 4096, 17), "stream 128x128");
+            EXPECT_EQ(strictly(500'000, 229, 7), "stream 128x128");
+            EXPECT_EQ(strictly(300'000, 80, 8), "stream 128x96");
+            EXPECT_EQ(strictly(300'000, 40, 8), "stream 128x64");
+            EXPECT_EQ(strictly(20, 300'000, 4), "stream 32x128");
+        }
+    product batch = strict(808, 80, 8);
+    batch.batches = 320;
+    matmul_problem shares_b = batch;
+    shares_b.b_stride = 0;
+    EXPECT_EQ(select_kernel(shares_b, hopper), "stream 128x96");
+    EXPECT_NE(select(strict(4096, 4096, 65), hopper), stream);
+    EXPECT_NE(select(strict(64, 64, 16), hopper), stream);
+}
+
 TEST(matmul_select, splits_what_is_large_and_deep_enough) {
     if (HEDDLE_COMPILED_FOR_90 == 0) GTEST_SKIP() << "heddle is not built for Hopper";
     for (const std::int64_t size : {1000, 2048, 4096, 16384})

@@ -60,6 +60,22 @@ TEST_F(matmul_device, takes_more_elements_than_an_int_counts) {
     expect_close({1, s.n, s.k}, row, reference({1, s.n, s.k}, last, b_elements, row, 1, 0), fma_bound);
 }
 
+/// There are more tiles than blocks, down C or across it.
+TEST_F(matmul_device, stream_goes_from_tile_to_tile) {
+    for (const shape& s : {shape{50000, 130, 9}, {130, 50000, 9}})
+        for (const int bits : {0, 3}) {
+            operands<float> p(s, transposed_by(bits, 1));
+            const reference expected = p.expected();
+            for (const std::string_view kernel :
+                 matmul_kernels(element_type::f32, matmul_algorithm::stream)) {
+                SCOPED_TRACE(text(s) + ' ' + std::string(kernel));
+                p.multiply(*stream, {.kernel = kernel});
+                expect_close(s, p.c.download(), expected, fma_bound);
+                p.expect_intact();
+            }
+        }
+}
+
 void expect_unsupported(const shape& s, const layouts& lie, matmul_algorithm algorithm) {
     operands<float> p(s, lie);
     EXPECT_THROW(p.multiply(stream(), {.algorithm = algorithm, .scratch = scratch::none}), unsupported);
@@ -68,6 +84,10 @@ void expect_unsupported(const shape& s, const layouts& lie, matmul_algorithm alg
 
 TEST_F(matmul_device, says_where_skinny_takes_no_side) {
     expect_unsupported({65, 65, 65}, {}, matmul_algorithm::skinny);
+}
+
+TEST_F(matmul_device, says_where_stream_takes_no_depth) {
+    expect_unsupported({65, 65, 65}, {}, matmul_algorithm::stream);
 }
 
 /// For A and B of which neither is contiguous along k, or whose rows are not aligned.

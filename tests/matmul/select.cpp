@@ -87,7 +87,7 @@ TEST(matmul_select, answers_every_rung_that_it_may_for_some_problem) {
         const product problem = problems.next();
         for (const device_traits& device : devices) chosen.insert(select(problem, device));
     }
-    for (const matmul_algorithm each : {naive, warp_tiled, pipelined, split_k, thin, wmma, mma_sync})
+    for (const matmul_algorithm each : {naive, warp_tiled, pipelined, split_k, thin, stream, wmma, mma_sync})
         EXPECT_TRUE(chosen.contains(each)) << to_string(each);
     if (HEDDLE_COMPILED_FOR_90 == 0) return;
     for (const matmul_algorithm each :
@@ -214,6 +214,10 @@ TEST(matmul_why_not, says_what_a_rung_needs) {
     EXPECT_EQ(lack_of(split_k, apart, hopper),
               "matmul: split_k needs the rows or the columns of a and of b side by side (a stride of 1)");
     EXPECT_EQ(lack_of(skinny, floats, hopper), "matmul: skinny needs m or n of at most 64");
+    apart.k = 64;
+    EXPECT_EQ(lack_of(stream, apart, ampere), "");
+    EXPECT_EQ(lack_of(stream, product{512, 512, 65}, ampere), "matmul: stream needs a k of at most 64");
+    EXPECT_EQ(lack_of(stream, product{512, 512, 64}, turing), "matmul: stream needs compute capability 8.0");
     EXPECT_EQ(lack_of(vector, product{2, 2, 512}, hopper), "matmul: vector needs m or n of 1");
     EXPECT_EQ(lack_of(vector, product{2, 1, 512}, turing), "");
     EXPECT_EQ(lack_of(vector, product{1, 2, 512, element_type::bf16}, turing), "");
@@ -308,7 +312,8 @@ TEST(matmul_why_not, lets_the_other_rungs_run) {
     if (HEDDLE_COMPILED_FOR_90 == 0) GTEST_SKIP() << "heddle is not built for Hopper";
     EXPECT_EQ(refused({1, 16, 16}), rungs{});
     EXPECT_EQ(refused({16, 16, 16}), rungs{vector});
-    EXPECT_EQ(refused({65, 65, 65, element_type::f32, precision::fp32, place::odd}), (rungs{skinny, vector}));
+    EXPECT_EQ(refused({65, 65, 65, element_type::f32, precision::fp32, place::odd}),
+              (rungs{skinny, vector, stream}));
     EXPECT_EQ(refused({16, 16, 16, element_type::f32, precision::fp32, place::apart}),
               (rungs{pipelined, tma_pipelined, split_k, thin, tf32x3, bf16x6, tf32, vector}));
 

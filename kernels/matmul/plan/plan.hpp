@@ -44,6 +44,8 @@ struct plan {
     std::int64_t kept = 0;    ///< rows of the longer operand that L2 keeps
     bool in_packets = false;  ///< A and B (mma_sync), or A (thin), are read by 16 bytes, else by element
     c_access of_c = c_access::elements;  ///< for mma_sync, thin and scale
+    bool goes_across = false;            ///< whether blocks go from tile to tile across C, else down (stream)
+    int buffers = 1;  ///< tiles in shared memory of the operand whose tile changes (stream)
 
     std::int64_t sums_bytes = 0;    ///< sums that sharers of tiles leave for one another
     std::int64_t pieces_bytes = 0;  ///< after the sums: split operands
@@ -82,6 +84,7 @@ plan plan_warp_tiled(const product_facts& problem, const device_traits& device);
 plan plan_pipelined(const product_facts& problem, const device_traits& device, std::size_t kernel);
 plan plan_tma_pipelined(const product_facts& problem, const device_traits& device);
 plan plan_thin(const product_facts& problem, const device_traits& device, std::size_t kernel);
+plan plan_stream(const product_facts& problem, const device_traits& device, std::size_t kernel);
 plan plan_split_k(const product_facts& problem, const device_traits& device, std::size_t kernel);
 plan plan_tf32x3(const product_facts& problem, const device_traits& device);
 plan plan_skinny_float(const product_facts& problem, const device_traits& device, std::size_t kernel);
