@@ -15,6 +15,8 @@
 #include <string_view>
 #include <type_traits>
 
+#pragma GCC visibility push(default)
+
 /// The fully connected layer of a neural network, for a batch of samples, and its gradients.
 namespace heddle {
 
@@ -169,3 +171,5 @@ void linear_gradient(matrix_view<const std::type_identity_t<T>> x,
                      const linear_gradient_options& options = {});
 
 }  // namespace heddle
+
+#pragma GCC visibility pop

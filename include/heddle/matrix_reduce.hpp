@@ -15,6 +15,8 @@
 #include <string_view>
 #include <type_traits>
 
+#pragma GCC visibility push(default)
+
 namespace heddle {
 
 /// The rungs of the reductions of a matrix along its rows or columns; kernels/matrix_reduce/README.md is their ladder.
@@ -158,3 +160,5 @@ void column_variance(matrix_view<const T> x, vector_view<float> y, cuda::stream_
                      const matrix_reduce_options& options = {});
 
 }  // namespace heddle
+
+#pragma GCC visibility pop

@@ -13,6 +13,8 @@
 #include <string_view>
 #include <type_traits>
 
+#pragma GCC visibility push(default)
+
 namespace heddle {
 
 /// The rungs of pooling; kernels/pool/README.md is their ladder.
@@ -108,3 +110,5 @@ void global_pool(tensor_view<const std::type_identity_t<T>> input, tensor_view<T
 }
 
 }  // namespace heddle
+
+#pragma GCC visibility pop

@@ -14,6 +14,8 @@
 #include <string_view>
 #include <type_traits>
 
+#pragma GCC visibility push(default)
+
 namespace heddle {
 
 /// The reductions of a vector to a scalar. Each has the name of its function below.
@@ -177,3 +179,5 @@ void count_nonzero(vector_view<const T> x, std::int64_t* result, cuda::stream_re
                    const reduce_options& options = {});
 
 }  // namespace heddle
+
+#pragma GCC visibility pop
