@@ -11,6 +11,8 @@
 #include <span>
 #include <type_traits>
 
+#pragma GCC visibility push(default)
+
 namespace heddle {
 
 /// `count` matrices of one shape, each `stride` elements after the previous one. For an operand that is only read, a
@@ -85,3 +87,5 @@ std::int64_t batched_matmul_workspace_bytes(
     const matmul_options& options = {});
 
 }  // namespace heddle
+
+#pragma GCC visibility pop

@@ -17,6 +17,8 @@
 #include <optional>
 #include <type_traits>
 
+#pragma GCC visibility push(default)
+
 /// For .cu files: conv with the caller's own function in its epilogue.
 namespace heddle {
 namespace detail {
@@ -93,3 +95,5 @@ requires(!std::convertible_to<const Function&, cuda::stream_ref>) void conv(
 }
 
 }  // namespace heddle
+
+#pragma GCC visibility pop

@@ -16,6 +16,8 @@
 #include <string_view>
 #include <type_traits>
 
+#pragma GCC visibility push(default)
+
 namespace heddle {
 
 /// The rungs of the convolution; kernels/conv/README.md is their ladder.
@@ -237,3 +239,5 @@ void conv(tensor_view<const std::type_identity_t<In>> input,
           const conv_options& options = {});
 
 }  // namespace heddle
+
+#pragma GCC visibility pop

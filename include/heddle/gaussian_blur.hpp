@@ -17,6 +17,8 @@
 #include <string_view>
 #include <type_traits>
 
+#pragma GCC visibility push(default)
+
 namespace heddle {
 
 /// The rungs of the blur; kernels/gaussian_blur/README.md is their ladder.
@@ -189,3 +191,5 @@ void gaussian_blur(image_view<const std::type_identity_t<T>> source, image_view<
 }
 
 }  // namespace heddle
+
+#pragma GCC visibility pop

@@ -11,6 +11,8 @@
 #include <string>
 #include <string_view>
 
+#pragma GCC visibility push(default)
+
 namespace heddle {
 
 /// The rungs of the histogram; kernels/histogram/README.md is their ladder. For each rung, the list has its name,
@@ -85,3 +87,5 @@ void histogram(vector_view<const float> x, float lower, float upper, vector_view
                cuda::stream_ref stream, const histogram_options& options = {});
 
 }  // namespace heddle
+
+#pragma GCC visibility pop

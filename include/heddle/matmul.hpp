@@ -14,6 +14,8 @@
 #include <string_view>
 #include <type_traits>
 
+#pragma GCC visibility push(default)
+
 namespace heddle {
 
 /// The rungs of the matrix product; kernels/matmul/README.md is their ladder.
@@ -230,3 +232,5 @@ void matmul(matrix_view<const std::type_identity_t<In>> a, matrix_view<const std
             cuda::stream_ref stream, const matmul_options& options = {});
 
 }  // namespace heddle
+
+#pragma GCC visibility pop

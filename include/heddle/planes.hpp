@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <type_traits>
 
+#pragma GCC visibility push(default)
+
 namespace heddle {
 
 /// `count` images of `channels` planes of `height` rows of `width` values (NCHW). Value (n, c, y, x) is at
@@ -63,3 +65,5 @@ void to_nchw(tensor_view<const std::type_identity_t<T>> source, planes_view<T> d
              cuda::stream_ref stream);
 
 }  // namespace heddle
+
+#pragma GCC visibility pop

@@ -16,6 +16,8 @@
 #include <string_view>
 #include <type_traits>
 
+#pragma GCC visibility push(default)
+
 namespace heddle {
 
 /// The generator of random numbers: Philox 4x32-10 (Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy
@@ -282,3 +284,5 @@ void dropout_gradient(matrix_view<const std::type_identity_t<T>> dy, matrix_view
 void random_permutation(vector_view<std::int32_t> y, const philox& generator, cuda::stream_ref stream);
 
 }  // namespace heddle
+
+#pragma GCC visibility pop

@@ -5,6 +5,8 @@
 #include <concepts>
 #include <cstdint>
 
+#pragma GCC visibility push(default)
+
 namespace heddle {
 
 /// `count` images of `height` rows of `width` pixels of `channels` contiguous values (NHWC). Value (n, y, x, c) is at
@@ -110,3 +112,5 @@ tensor_layout layout_of(const image_batch_view<T>& images) {
 }
 
 }  // namespace heddle
+
+#pragma GCC visibility pop

@@ -1,5 +1,7 @@
 #pragma once
 
+#pragma GCC visibility push(default)
+
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
@@ -37,3 +39,5 @@ inline constexpr element_type element_type_of = [] {
 }();
 
 }  // namespace heddle
+
+#pragma GCC visibility pop

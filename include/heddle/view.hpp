@@ -3,6 +3,8 @@
 #include <concepts>
 #include <cstdint>
 
+#pragma GCC visibility push(default)
+
 namespace heddle {
 
 /// `size` elements, `stride` elements apart. Non-owning; the operation says whether it is in host or device memory.
@@ -167,3 +169,5 @@ constexpr image_batch_view<T> planar(T* data, std::int64_t width, std::int64_t h
 }
 
 }  // namespace heddle
+
+#pragma GCC visibility pop

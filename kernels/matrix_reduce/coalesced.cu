@@ -70,6 +70,7 @@ __global__ void __launch_bounds__(tile::threads)
 
 }  // namespace
 
+template <class Operation>
 plan plan_coalesced(const matrix_facts& problem, const device_traits&) {
     const bool is_across = is_across_rows(problem) || problem.row_stride < problem.col_stride;
     const int rows = is_across ? warp_size : tile::warps;     // per block
@@ -91,6 +92,7 @@ void launch_coalesced(const plan& plan, const arguments<Operation, T>& arguments
 }
 
 #define INSTANTIATE(Operation)                                                                     \
+    template plan plan_coalesced<Operation>(const matrix_facts&, const device_traits&);            \
     template void launch_coalesced(const plan&, const arguments<Operation, float>&, cudaStream_t); \
     template void launch_coalesced(const plan&, const arguments<Operation, half>&, cudaStream_t);  \
     template void launch_coalesced(const plan&, const arguments<Operation, bfloat16>&, cudaStream_t)

@@ -35,6 +35,7 @@ __global__ void __launch_bounds__(tile::threads)
 
 }  // namespace
 
+template <class Operation>
 plan plan_naive(const matrix_facts& problem, const device_traits&) {
     return {.blocks = (problem.rows + tile::threads - 1) / tile::threads,
             .threads = tile::threads,
@@ -48,6 +49,7 @@ void launch_naive(const plan& plan, const arguments<Operation, T>& arguments, cu
 }
 
 #define INSTANTIATE(Operation)                                                                 \
+    template plan plan_naive<Operation>(const matrix_facts&, const device_traits&);            \
     template void launch_naive(const plan&, const arguments<Operation, float>&, cudaStream_t); \
     template void launch_naive(const plan&, const arguments<Operation, half>&, cudaStream_t);  \
     template void launch_naive(const plan&, const arguments<Operation, bfloat16>&, cudaStream_t)

@@ -93,6 +93,7 @@ __global__ void __launch_bounds__(tile::threads)
 
 }  // namespace
 
+template <class Operation>
 plan plan_vectorized_short(const matrix_facts& problem, const device_traits&) {
     constexpr int log_batch = 3;
     static_assert(1 << log_batch == tile::batch);
@@ -119,6 +120,7 @@ void launch_vectorized_short(const plan& plan, const arguments<Operation, T>& ar
 }
 
 #define INSTANTIATE(Operation)                                                                            \
+    template plan plan_vectorized_short<Operation>(const matrix_facts&, const device_traits&);            \
     template void launch_vectorized_short(const plan&, const arguments<Operation, float>&, cudaStream_t); \
     template void launch_vectorized_short(const plan&, const arguments<Operation, half>&, cudaStream_t);  \
     template void launch_vectorized_short(const plan&, const arguments<Operation, bfloat16>&, cudaStream_t)

@@ -162,7 +162,7 @@ __global__ void __launch_bounds__(tile::threads, tile::blocks_per_sm)
 
 }  // namespace
 
-plan plan_block(const pool_problem& problem, const device_traits& device) {
+plan plan_vectorized_block(const pool_problem& problem, const device_traits& device) {
     const tensor_layout& out = problem.output;
     const bool is_wide = has_packets(problem);
     const std::int64_t pixels = out.count * out.height * out.width, packets = packets_of(problem),
@@ -188,7 +188,7 @@ plan plan_block(const pool_problem& problem, const device_traits& device) {
 }
 
 template <class T>
-void launch_block(const plan& plan, const arguments<T>& a, cudaStream_t stream) {
+void launch_vectorized_block(const plan& plan, const arguments<T>& a, cudaStream_t stream) {
     const auto run = [&](auto kernel, std::int64_t packet) {
         const std::int64_t chunks = divide_up(a.output.channels / packet, plan.threads.x);
         launch({.blocks = {plan.blocks}, .threads = plan.threads, .stream = stream, .cluster = plan.cluster},
@@ -201,8 +201,8 @@ void launch_block(const plan& plan, const arguments<T>& a, cudaStream_t stream) 
         run(is_max ? block<largest, 1, T> : block<mean, 1, T>, 1);
 }
 
-template void launch_block(const plan&, const arguments<float>&, cudaStream_t);
-template void launch_block(const plan&, const arguments<half>&, cudaStream_t);
-template void launch_block(const plan&, const arguments<bfloat16>&, cudaStream_t);
+template void launch_vectorized_block(const plan&, const arguments<float>&, cudaStream_t);
+template void launch_vectorized_block(const plan&, const arguments<half>&, cudaStream_t);
+template void launch_vectorized_block(const plan&, const arguments<bfloat16>&, cudaStream_t);
 
 }  // namespace heddle::kernels::pool

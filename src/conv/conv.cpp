@@ -14,6 +14,8 @@
 #include <optional>
 #include <string>
 
+#pragma GCC visibility push(default)
+
 namespace heddle {
 namespace {
 
@@ -251,3 +253,5 @@ INSTANTIATE(float, bfloat16)
 #undef INSTANTIATE
 
 }  // namespace heddle
+
+#pragma GCC visibility pop

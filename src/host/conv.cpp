@@ -14,6 +14,8 @@
 #include <type_traits>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace heddle::host {
 namespace {
 
@@ -165,3 +167,5 @@ INSTANTIATE(float, bfloat16)
 #undef INSTANTIATE
 
 }  // namespace heddle::host
+
+#pragma GCC visibility pop

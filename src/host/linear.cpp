@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace heddle::host {
 namespace {
 
@@ -81,3 +83,5 @@ INSTANTIATE(bfloat16)
 #undef INSTANTIATE
 
 }  // namespace heddle::host
+
+#pragma GCC visibility pop

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <limits>
 
+#pragma GCC visibility push(default)
+
 namespace heddle::host {
 namespace {
 
@@ -153,3 +155,5 @@ template void label_hits<bfloat16>(matrix_view<const bfloat16>, vector_view<cons
                                    vector_view<std::int32_t>);
 
 }  // namespace heddle::host
+
+#pragma GCC visibility pop

@@ -9,6 +9,8 @@
 #include <limits>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace heddle::host {
 namespace {
 
@@ -243,3 +245,5 @@ template void column_variance<bfloat16>(matrix_view<const bfloat16>, vector_view
                                         const matrix_reduce_options&);
 
 }  // namespace heddle::host
+
+#pragma GCC visibility pop

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <limits>
 
+#pragma GCC visibility push(default)
+
 namespace heddle::host {
 namespace {
 
@@ -92,3 +94,5 @@ template void rms_norm<bfloat16>(matrix_view<const bfloat16>, vector_view<const 
                                  matrix_view<bfloat16>, float);
 
 }  // namespace heddle::host
+
+#pragma GCC visibility pop

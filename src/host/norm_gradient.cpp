@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace heddle::host {
 namespace {
 
@@ -150,3 +152,5 @@ template void rms_norm_gradient<bfloat16>(matrix_view<const bfloat16>, vector_vi
                                           vector_view<bfloat16>, float);
 
 }  // namespace heddle::host
+
+#pragma GCC visibility pop

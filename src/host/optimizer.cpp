@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstdint>
 
+#pragma GCC visibility push(default)
+
 namespace heddle::host {
 namespace {
 
@@ -129,3 +131,5 @@ INSTANTIATE(bfloat16, float);
 #undef INSTANTIATE
 
 }  // namespace heddle::host
+
+#pragma GCC visibility pop

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <type_traits>
 
+#pragma GCC visibility push(default)
+
 namespace heddle::host {
 namespace {
 
@@ -51,3 +53,5 @@ INSTANTIATE(bfloat16)
 #undef INSTANTIATE
 
 }  // namespace heddle::host
+
+#pragma GCC visibility pop

@@ -13,6 +13,8 @@
 #include <type_traits>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace heddle::host {
 namespace {
 
@@ -79,3 +81,5 @@ template void pool(tensor_view<const half>, tensor_view<half>, const pool_option
 template void pool(tensor_view<const bfloat16>, tensor_view<bfloat16>, const pool_options&);
 
 }  // namespace heddle::host
+
+#pragma GCC visibility pop

@@ -12,6 +12,8 @@
 #include <type_traits>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace heddle::host {
 namespace {
 
@@ -337,3 +339,5 @@ template sum_type<std::int64_t> dot<std::int64_t>(vector_view<const std::int64_t
                                                   vector_view<const std::int64_t>);
 
 }  // namespace heddle::host
+
+#pragma GCC visibility pop

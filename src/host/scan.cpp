@@ -7,6 +7,8 @@
 #include <type_traits>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace heddle::host {
 namespace {
 
@@ -74,3 +76,5 @@ template void inclusive_scan<std::int64_t>(vector_view<const std::int64_t>, vect
 template void exclusive_scan<std::int64_t>(vector_view<const std::int64_t>, vector_view<std::int64_t>);
 
 }  // namespace heddle::host
+
+#pragma GCC visibility pop

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <limits>
 
+#pragma GCC visibility push(default)
+
 namespace heddle::host {
 namespace {
 
@@ -116,3 +118,5 @@ template void log_softmax_gradient<bfloat16>(matrix_view<const bfloat16>, matrix
                                              matrix_view<bfloat16>);
 
 }  // namespace heddle::host
+
+#pragma GCC visibility pop

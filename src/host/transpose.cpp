@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <cstring>
 
+#pragma GCC visibility push(default)
+
 namespace heddle::detail {
 namespace {
 
@@ -47,3 +49,5 @@ template void transpose(matrix_view<const std::uint32_t>, matrix_view<std::uint3
 template void transpose(matrix_view<const std::uint64_t>, matrix_view<std::uint64_t>);
 
 }  // namespace heddle::detail
+
+#pragma GCC visibility pop

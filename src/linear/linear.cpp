@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#pragma GCC visibility push(default)
+
 namespace heddle {
 namespace {
 
@@ -198,3 +200,5 @@ INSTANTIATE(bfloat16)
 #undef INSTANTIATE
 
 }  // namespace heddle
+
+#pragma GCC visibility pop

@@ -28,6 +28,7 @@ constexpr need<problem_type> derivative{[](auto& problem, auto&) { return proble
 constexpr need<problem_type> of_16_bits{
     [](auto& problem, auto&) { return problem.product.operands != element_type::f32; },
     "needs half or bfloat16"};
+constexpr const auto& hopper_device = hopper<problem_type>;
 constexpr need<problem_type> readable{
     [](auto& problem, auto& device) {
         return can_run(matmul_algorithm::fused, with_epilogue(problem.product, false), device);
@@ -41,6 +42,7 @@ constexpr auto fused_pays = [](const problem_type& problem, const device_traits&
            matmul_workspace_bytes(product, device) == 0;
 };
 
+template <class T>
 linear_gradient_plan plan_separate(const linear_gradient_problem&, const device_traits&) {
     return {};
 }
@@ -60,25 +62,22 @@ linear_gradient_plan plan_fused(const linear_gradient_problem& problem, const de
 }
 
 template <class T>
-void launch_fused(const linear_gradient_plan& plan, const derivative_arguments<T>& a, cudaStream_t stream) {
-    auto product = described<T, T>(a.gradient, a.weights, a.dx, {.residual = a.x}, {}, by_fused);
-    product.epilogue.is_identity = false;
-    if (plan.product.is_turned) product = transposed(product);
-    kernels::linear::launch_fused<T>({product, plan.product, true, false}, a.activation, stream);
-}
-
-template <class T>
-constexpr auto on_hopper = launch_if<[](const linear_gradient_plan& plan,
-                                        const derivative_arguments<T>& arguments, cudaStream_t stream) {
-    if constexpr (!std::is_same_v<T, float>) launch_fused(plan, arguments, stream);
-},
-                                     HEDDLE_COMPILED_FOR_90 != 0 && !std::is_same_v<T, float>>;
+constexpr auto launch_fused =
+    launch_if<[](const linear_gradient_plan& plan, const derivative_arguments<T>& a, cudaStream_t stream) {
+        if constexpr (!std::is_same_v<T, float>) {
+            auto product = described<T, T>(a.gradient, a.weights, a.dx, {.residual = a.x}, {}, by_fused);
+            product.epilogue.is_identity = false;
+            if (plan.product.is_turned) product = transposed(product);
+            kernels::linear::launch_fused<T>({product, plan.product, true, false}, a.activation, stream);
+        }
+    },
+              HEDDLE_COMPILED_FOR_90 != 0 && !std::is_same_v<T, float>>;
 
 template <class T>
 constexpr auto table = std::to_array<linear_gradient_rung<T>>({
-    {separate, "separate", any_problem, always, plan_separate, launch_separate<T>},
-    {fused, "fused", needs<derivative, of_16_bits, hopper<problem_type>, readable>, fused_pays, plan_fused<T>,
-     on_hopper<T>},
+#define ROW(name, pays, ...) {name, #name, needs<__VA_ARGS__>, pays, plan_##name<T>, launch_##name<T>},
+    HEDDLE_LINEAR_GRADIENT_RUNGS(ROW)
+#undef ROW
 });
 
 constexpr const char* enumeration = "linear_gradient_algorithm";

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <limits>
 
+#pragma GCC visibility push(default)
+
 namespace heddle {
 namespace {
 
@@ -122,3 +124,5 @@ INSTANTIATE(bfloat16)
 #undef INSTANTIATE
 
 }  // namespace heddle
+
+#pragma GCC visibility pop

@@ -9,6 +9,8 @@
 #include <type_traits>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace heddle {
 namespace {
 
@@ -185,3 +187,5 @@ INSTANTIATE(float, bfloat16)
 #undef INSTANTIATE
 
 }  // namespace heddle
+
+#pragma GCC visibility pop

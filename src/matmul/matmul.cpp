@@ -8,6 +8,8 @@
 #include <type_traits>
 #include <utility>
 
+#pragma GCC visibility push(default)
+
 namespace heddle {
 
 template <class Out, class In>
@@ -126,3 +128,5 @@ INSTANTIATE(float, bfloat16)
 #undef INSTANTIATE
 
 }  // namespace heddle
+
+#pragma GCC visibility pop

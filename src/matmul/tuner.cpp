@@ -25,6 +25,8 @@
 #include <type_traits>
 #include <utility>
 
+#pragma GCC visibility push(default)
+
 namespace heddle {
 namespace {
 
@@ -201,3 +203,5 @@ INSTANTIATE(float, bfloat16)
 #undef INSTANTIATE
 
 }  // namespace heddle
+
+#pragma GCC visibility pop

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#pragma GCC visibility push(default)
+
 namespace heddle {
 namespace {
 
@@ -144,3 +146,5 @@ INSTANTIATE_ALONG(column, bfloat16);
 #undef INSTANTIATE_ALONG
 
 }  // namespace heddle
+
+#pragma GCC visibility pop

@@ -28,14 +28,18 @@ bool has_none_in_rows(const matrix_facts& problem, const device_traits&) {
 
 template <class Operation, class T>
 constexpr auto table = std::to_array<matrix_reduce_rung<Operation, T>>({
-    {naive, "naive", any_problem, never, plan_naive, launch_naive<Operation, T>},
-    {coalesced, "coalesced", any_problem, always, plan_coalesced, launch_coalesced<Operation, T>},
-    {vectorized, "vectorized rows", needs<unit_col_stride>, always, plan_vectorized_rows<Operation>,
-     launch_vectorized_rows<Operation, T>},
-    {vectorized, "vectorized columns", needs<unit_row_stride>, has_none_in_rows,
-     plan_vectorized_columns<Operation>, launch_vectorized_columns<Operation, T>},
-    {vectorized, "vectorized short", needs<short_rows>, always, plan_vectorized_short,
-     launch_vectorized_short<Operation, T>},
+#define ROW(rung, pays, ...) \
+    {rung, #rung, needs<__VA_ARGS__>, pays, plan_##rung<Operation>, launch_##rung<Operation, T>},
+#define KERNEL(rung, kernel, pays, ...) \
+    {rung,                              \
+     #rung " " #kernel,                 \
+     needs<__VA_ARGS__>,                \
+     pays,                              \
+     plan_##rung##_##kernel<Operation>, \
+     launch_##rung##_##kernel<Operation, T>},
+    HEDDLE_MATRIX_REDUCE_RUNGS(ROW, HEDDLE_NOTHING, KERNEL)
+#undef ROW
+#undef KERNEL
 });
 
 constexpr const char* enumeration = "matrix_reduce_algorithm";

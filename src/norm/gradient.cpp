@@ -5,6 +5,8 @@
 #include <heddle/norm.hpp>
 #include <heddle/stream.hpp>
 
+#pragma GCC visibility push(default)
+
 namespace heddle {
 namespace {
 
@@ -103,3 +105,5 @@ INSTANTIATE(bfloat16)
 #undef INSTANTIATE
 
 }  // namespace heddle
+
+#pragma GCC visibility pop

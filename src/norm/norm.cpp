@@ -3,6 +3,8 @@
 #include <heddle/norm.hpp>
 #include <heddle/stream.hpp>
 
+#pragma GCC visibility push(default)
+
 namespace heddle {
 namespace {
 
@@ -64,3 +66,5 @@ INSTANTIATE(bfloat16)
 #undef INSTANTIATE
 
 }  // namespace heddle
+
+#pragma GCC visibility pop

@@ -9,6 +9,8 @@
 #include <span>
 #include <type_traits>
 
+#pragma GCC visibility push(default)
+
 namespace heddle {
 namespace {
 
@@ -149,3 +151,5 @@ INSTANTIATE(bfloat16, float);
 #undef INSTANTIATE
 
 }  // namespace heddle
+
+#pragma GCC visibility pop

@@ -4,6 +4,8 @@
 #include <heddle/stream.hpp>
 #include <heddle/types.hpp>
 
+#pragma GCC visibility push(default)
+
 namespace heddle {
 
 template <class T>
@@ -36,3 +38,5 @@ INSTANTIATE(bfloat16)
 #undef INSTANTIATE
 
 }  // namespace heddle
+
+#pragma GCC visibility pop

@@ -23,9 +23,12 @@ bool has_large_windows(const pool_problem& problem, const device_traits&) {
 
 template <class T>
 constexpr auto table = std::to_array<pool_rung<T>>({
-    {naive, "naive", any_problem, never, plan_naive, launch_naive<T>},
-    {vectorized, "vectorized window", any_problem, always, plan_window, launch_window<T>},
-    {vectorized, "vectorized block", any_problem, has_large_windows, plan_block, launch_block<T>},
+#define ROW(rung, pays) {rung, #rung, any_problem, pays, plan_##rung, launch_##rung<T>},
+#define KERNEL(rung, kernel, pays) \
+    {rung, #rung " " #kernel, any_problem, pays, plan_##rung##_##kernel, launch_##rung##_##kernel<T>},
+    HEDDLE_POOL_RUNGS(ROW, HEDDLE_NOTHING, KERNEL)
+#undef ROW
+#undef KERNEL
 });
 
 constexpr const char* enumeration = "pool_algorithm";

@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <type_traits>
 
+#pragma GCC visibility push(default)
+
 namespace heddle {
 namespace {
 
@@ -157,3 +159,5 @@ template void norm2<bfloat16>(vector_view<const bfloat16>, float*, cuda::stream_
 #undef INSTANTIATE
 
 }  // namespace heddle
+
+#pragma GCC visibility pop

@@ -17,43 +17,29 @@ namespace heddle {
 namespace {
 
 namespace kernel = kernels::reduce;
-using detail::always, detail::any_problem, detail::never;
+using detail::always, detail::never;
 using enum reduce_algorithm;
 
 constexpr detail::need<kernel::reduce_facts> unit_stride{
     [](auto& problem, auto&) { return problem.stride == 1; }, "needs x.stride 1"};
 
-/// single_pass is one launch, which beats two at every size, and takes any stride.
+/// A row for each rung that the operation has. single_pass is one launch, which beats two at every size, and takes any
+/// stride.
 template <class Operation, class T>
 constexpr auto table = [] {
     using row = detail::reduce_rung<Operation, T>;
-    constexpr row shuffles = {warp_shuffle,
-                              "warp_shuffle",
-                              any_problem,
-                              never,
-                              kernel::plan_warp_shuffle,
-                              kernel::launch_warp_shuffle<Operation, T>};
-    constexpr row last = {single_pass,
-                          "single_pass",
-                          any_problem,
-                          always,
-                          kernel::plan_single_pass<Operation>,
-                          kernel::launch_single_pass<Operation, T>};
-    if constexpr (kernel::is_on_all_rungs<Operation>)
-        return std::array<row, 6>{{
-            {interleaved, "interleaved", any_problem, never, kernel::plan_interleaved,
-             kernel::launch_interleaved<Operation, T>},
-            {sequential, "sequential", any_problem, never, kernel::plan_sequential,
-             kernel::launch_sequential<Operation, T>},
-            {first_add_on_load, "first_add_on_load", any_problem, never, kernel::plan_first_add_on_load,
-             kernel::launch_first_add_on_load<Operation, T>},
-            shuffles,
-            {vectorized, "vectorized", detail::needs<unit_stride>, never, kernel::plan_vectorized,
-             kernel::launch_vectorized<Operation, T>},
-            last,
-        }};
-    else
-        return std::array<row, 2>{{shuffles, last}};
+    return detail::joined(
+#define ROW(name, operations, pays, ...)                                                                    \
+    [] {                                                                                                    \
+        if constexpr (kernel::operations<Operation>)                                                        \
+            return std::array<row, 1>{{{name, #name, detail::needs<__VA_ARGS__>, pays, kernel::plan_##name, \
+                                        kernel::launch_##name<Operation, T>}}};                             \
+        else                                                                                                \
+            return std::array<row, 0>{};                                                                    \
+    }(),
+        HEDDLE_REDUCE_RUNGS(ROW)
+#undef ROW
+            std::array<row, 0>{});
 }();
 
 constexpr const char* enumeration = "reduce_algorithm";

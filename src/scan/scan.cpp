@@ -6,6 +6,8 @@
 
 #include <cstdint>
 
+#pragma GCC visibility push(default)
+
 namespace heddle {
 namespace {
 
@@ -73,3 +75,5 @@ INSTANTIATE(std::int64_t);
 #undef INSTANTIATE
 
 }  // namespace heddle
+
+#pragma GCC visibility pop

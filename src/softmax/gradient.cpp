@@ -5,6 +5,8 @@
 
 #include <span>
 
+#pragma GCC visibility push(default)
+
 namespace heddle {
 namespace {
 
@@ -68,3 +70,5 @@ INSTANTIATE(bfloat16)
 #undef INSTANTIATE
 
 }  // namespace heddle
+
+#pragma GCC visibility pop

@@ -3,6 +3,8 @@
 #include <heddle/softmax.hpp>
 #include <heddle/stream.hpp>
 
+#pragma GCC visibility push(default)
+
 namespace heddle {
 namespace {
 
@@ -58,3 +60,5 @@ INSTANTIATE(bfloat16)
 #undef INSTANTIATE
 
 }  // namespace heddle
+
+#pragma GCC visibility pop

@@ -11,6 +11,8 @@
 #include <initializer_list>
 #include <type_traits>
 
+#pragma GCC visibility push(default)
+
 namespace heddle {
 namespace {
 
@@ -136,3 +138,5 @@ INSTANTIATE(bfloat16)
 #undef INSTANTIATE
 
 }  // namespace heddle
+
+#pragma GCC visibility pop

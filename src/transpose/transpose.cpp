@@ -5,6 +5,8 @@
 
 #include <cstdint>
 
+#pragma GCC visibility push(default)
+
 namespace heddle {
 namespace {
 
@@ -50,3 +52,5 @@ INSTANTIATE(std::uint64_t)
 #undef INSTANTIATE
 
 }  // namespace heddle
+
+#pragma GCC visibility pop
