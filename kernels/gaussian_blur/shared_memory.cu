@@ -1,15 +1,16 @@
 // shared_memory: the two passes of `separable`, but each block first brings its inputs to shared memory.
 //
 //   along x:  rows of (halo | pixels | halo), channels apart -> a lane 8 pixels of a channel -> intermediate
-//   along y:  strips of 32 columns, (halo / rows / halo)     -> a thread 8 rows of a column  -> destination
+//   along y:  down strips of 32 columns, a ring of rows      -> a thread 8 rows of a column  -> destination
 //
 // A block loads an input from DRAM or L2 once, and not once for each tap. A thread slides a window of registers over its
 // inputs, so that a load from shared memory feeds 8 sums. Blocks take the shape of narrow and of low images. Any shape and
-// alignment will do; a strip must fit the shared memory. What limits it: of large windows FMA, of small ones the
+// alignment will do; a ring must fit the shared memory. What limits it: of large windows FMA, of small ones the
 // intermediate image, a write and a read of DRAM.
 
 #include "kernels/device/border.cuh"
 #include "kernels/device/launch.hpp"
+#include "kernels/device/ptx/cp_async.cuh"
 #include "kernels/device/ptx/grid_dependency.cuh"
 #include "kernels/device/ptx/sync.cuh"
 #include "kernels/gaussian_blur/convolve.cuh"
@@ -22,9 +23,7 @@
 
 namespace heddle::kernels::gaussian_blur {
 namespace {
-
-constexpr int outputs = outputs_of_thread;
-constexpr int lanes = 32;
+constexpr int outputs = outputs_of_thread, lanes = 32;
 
 template <class T, int max_radius>
 struct parameters_x {
@@ -47,9 +46,9 @@ struct parameters_y {
     const float* intermediate;
     intermediate_image between;
     std::int64_t plane;
-    column_tile tile;
-    std::int64_t y;  ///< the source's row at the destination's first
-    std::int64_t source_height;
+    column_strips strips;
+    int y;  ///< the source's row at the destination's first
+    int source_height;
     heddle::border border;
     float border_value;  ///< filtered along x
     tap_table<max_radius> taps;
@@ -67,8 +66,8 @@ __device__ void stage_taps(const tap_table<max_radius>& taps, float* staged) {
 template <class T, int max_radius>
 __device__ void look_up_window(int2* window, int begin, const parameters_x<T, max_radius>& p) {
     const int radius = p.taps.radius, pitch = p.tile.pitch(radius);
-    const auto channels = static_cast<int>(p.source.first.channels);
-    const auto width = static_cast<int>(p.source.first.width);
+    const auto channels = static_cast<int>(p.source.first.channels),
+               width = static_cast<int>(p.source.first.width);
     const int values = p.tile.window(radius) * channels;
 #pragma unroll 1
     for (int i = static_cast<int>(threadIdx.x); i < values; i += static_cast<int>(blockDim.x)) {
@@ -82,29 +81,29 @@ __device__ void look_up_window(int2* window, int begin, const parameters_x<T, ma
 
 /// A warp copies the windows of `rows` rows to shared memory, as float. Loads go out in batches, so that a lane waits once
 /// for several of them.
-template <class T>
+template <bool one_row, class T>
 __device__ void stage_rows(float* staged, int row_pitch, const T* const* lines, int rows, const int2* window,
                            int window_values, float border_value) {
     constexpr int batch = 8;
-    const int count = rows * window_values;
     // i / window_values is the upper half of i * inverse, as i * window_values stays below 2^32.
     const unsigned inverse = ~0u / static_cast<unsigned>(window_values) + 1;
+    const int count = rows * window_values;
 #pragma unroll 1
     for (int first = static_cast<int>(threadIdx.x) % lanes; first < count; first += batch * lanes) {
-        float values[batch];
-        int to[batch];
+        int2 places[batch];  // the element of a row, the place in shared memory
+        T values[batch];
 #pragma unroll
         for (int b = 0; b < batch; ++b) {
             const int i = ::min(first + b * lanes, count - 1);
-            const int row = static_cast<int>(__umulhi(static_cast<unsigned>(i), inverse));
-            const int2 place = window[i - row * window_values];
-            to[b] = row * row_pitch + place.y;
-            const T value = lines[row][::max(place.x, 0)];
-            values[b] = place.x < 0 ? border_value : to_float(value);
+            const int row = one_row ? 0 : static_cast<int>(__umulhi(static_cast<unsigned>(i), inverse));
+            places[b] = window[i - row * window_values];
+            places[b].y += row * row_pitch;
+            values[b] = lines[row][::max(places[b].x, 0)];
         }
 #pragma unroll
         for (int b = 0; b < batch; ++b)
-            if (first + b * lanes < count) staged[to[b]] = values[b];
+            if (first + b * lanes < count)
+                staged[places[b].y] = places[b].x < 0 ? border_value : to_float(values[b]);
     }
 }
 
@@ -139,12 +138,15 @@ __global__ void __launch_bounds__(256) along_x(const __grid_constant__ parameter
          first += step) {
         const auto rows = static_cast<int>(::min(std::int64_t{tile.rows}, p.rows - first));
         if (lane < rows) {
-            const std::int64_t row = first + lane, image = row / p.between.rows;
+            const std::int64_t row = first + lane, image = p.source.count == 1 ? 0 : row / p.between.rows;
             lines[lane] = p.source.first.data + image * p.source.stride +
                           p.between.source_row(row - image * p.between.rows) * p.source.first.row_stride;
         }
         ptx::sync_warp();
-        stage_rows(staged, row_pitch, lines, rows, window, window_values, p.border_value);
+        if (tile.rows == 1)
+            stage_rows<true>(staged, row_pitch, lines, 1, window, window_values, p.border_value);
+        else
+            stage_rows<false>(staged, row_pitch, lines, rows, window, window_values, p.border_value);
         ptx::sync_warp();
         if (own_row < rows && pixel < p.width) {
             float sums[outputs];
@@ -161,69 +163,91 @@ __global__ void __launch_bounds__(256) along_x(const __grid_constant__ parameter
     }
 }
 
+/// Copies `rows` rows to the rings of all strips of a block, from the source's row `first` on and the rings' row `place` on.
+/// Eight threads copy a row of a strip.
+template <class T, int max_radius>
+__device__ void load_rows(float* rings, int place, const float* intermediate, int first, int rows,
+                          std::int64_t column, const parameters_y<T, max_radius>& p) {
+    constexpr int columns = column_strips::columns, chunk_values = 4, chunks = columns / chunk_values;
+    const column_strips& strips = p.strips;
+    const int ring = strips.ring(p.taps.radius), chunk = static_cast<int>(threadIdx.x) % chunks,
+              thread_row = static_cast<int>(threadIdx.x) / chunks, strip = thread_row % strips.strips;
+    const std::int64_t at = column + strip * columns + chunk * chunk_values;
+    if (at >= p.destination.first.channels * p.plane) return;
+    float* const own = rings + strip * ring * columns + chunk * chunk_values;
+#pragma unroll 1
+    for (int line = thread_row / strips.strips; line < rows;
+         line += strips.threads() / chunks / strips.strips) {
+        const int unwrapped = place + line;
+        float* const to = own + (unwrapped < ring ? unwrapped : unwrapped - ring) * columns;
+        const int row = source_index(first + line, p.source_height, p.border);
+        if (row >= 0)
+            ptx::cp_async<16>(to, intermediate + p.between.row_of(row) * p.between.stride + at, 16);
+        else
+            *reinterpret_cast<float4*>(to) =
+                make_float4(p.border_value, p.border_value, p.border_value, p.border_value);
+    }
+}
+
 template <class T, int max_radius>
 __global__ void __launch_bounds__(256) along_y(const __grid_constant__ parameters_y<T, max_radius> p) {
     extern __shared__ float4 storage[];
-    constexpr int columns = column_tile::columns, batch = 6;
+    constexpr int columns = column_strips::columns;
     ptx::let_next_grid_begin();
-    const column_tile& tile = p.tile;
-    const int radius = p.taps.radius, groups = tile.groups;
-    const int column = static_cast<int>(threadIdx.x) % columns,
-              warp = static_cast<int>(threadIdx.x) / columns;
+    const column_strips& strips = p.strips;
+    const int radius = p.taps.radius, groups = strips.groups, step = strips.step(),
+              ring = strips.ring(radius);
+    const int lane = static_cast<int>(threadIdx.x) % columns, warp = static_cast<int>(threadIdx.x) / columns;
     const int group = warp % groups, strip = warp / groups;
     float* const taps = reinterpret_cast<float*>(storage);
-    float* const all_strips = taps + round_up(p.taps.count(), 4);
-    auto* const window_rows =
-        reinterpret_cast<std::int64_t*>(all_strips + tile.strips * tile.depth(radius) * columns);
-    float* const staged = all_strips + strip * tile.depth(radius) * columns + column;
+    float* const rings = taps + round_up(p.taps.count(), 4);
+    const float* const own = rings + strip * ring * columns + lane;
 
     const image_view<T>& destination = p.destination.first;
-    const std::int64_t place = (std::int64_t{blockIdx.x} * tile.strips + strip) * columns + column;
-    const std::int64_t channel = place / p.plane, pixel = place - channel * p.plane;
+    const std::int64_t column = std::int64_t{blockIdx.x} * strips.strips * columns,
+                       own_column = column + strip * columns + lane, channel = own_column / p.plane,
+                       pixel = own_column - channel * p.plane;
     const bool is_inside = channel < destination.channels && pixel < destination.width;
-    const std::int64_t tiles = (destination.height + tile.rows() - 1) / tile.rows();
+    const auto height = static_cast<int>(destination.height),
+               segments = (height + strips.rows - 1) / strips.rows;
 
     stage_taps(p.taps, taps);
-    for (std::int64_t at = blockIdx.y; at < p.destination.count * tiles; at += gridDim.y) {
-        const std::int64_t image = at / tiles, top = (at - image * tiles) * tile.rows();
-        const float* const intermediate = p.intermediate + image * p.between.rows * p.between.stride + place;
-        const int needed =
-            static_cast<int>(::min(std::int64_t{tile.window(radius)}, destination.height - top + 2 * radius));
+    ptx::wait_for_grids_before();
 #pragma unroll 1
-        for (int i = static_cast<int>(threadIdx.x); i < needed; i += tile.threads()) {
-            const std::int64_t y = source_index(p.y + top - radius + i, p.source_height, p.border);
-            window_rows[i] = y < 0 ? -1 : p.between.row_of(y) * p.between.stride;
-        }
-        ptx::sync_threads();
-        if (at == blockIdx.y) ptx::wait_for_grids_before();
-        // Loads go out in batches, so that a thread waits once for several of them.
-        for (int first = group; is_inside && first < needed; first += batch * groups) {
-            float loaded[batch];
-#pragma unroll
-            for (int b = 0; b < batch; ++b) {
-                const std::int64_t row = window_rows[::min(first + b * groups, needed - 1)];
-                loaded[b] = row < 0 ? p.border_value : intermediate[row];
-            }
-#pragma unroll
-            for (int b = 0; b < batch; ++b)
-                if (first + b * groups < needed) staged[(first + b * groups) * columns] = loaded[b];
-        }
-        ptx::sync_threads();
-        const std::int64_t first = top + group * outputs;
-        if (is_inside && first < destination.height) {
-            const float* const own = staged + group * outputs * columns;
+    for (std::int64_t task = blockIdx.y; task < p.destination.count * segments; task += gridDim.y) {
+        const std::int64_t image = task / segments;
+        const int begin = static_cast<int>(task - image * segments) * strips.rows,
+                  end = ::min(begin + strips.rows, height), top = p.y + begin - radius;
+        const float* const intermediate = p.intermediate + image * p.between.rows * p.between.stride;
+        T* const out =
+            destination.data + image * p.destination.stride + pixel * destination.channels + channel;
+        int loaded = 0, place = 0, at = group * outputs;  // places in the ring
+#pragma unroll 1
+        for (int first = begin - step; first < end; first += step) {
+            const bool is_start = first < begin;
+            ptx::cp_async_wait_group<0>();
+            ptx::sync_threads();  // rows have arrived, and those that others replace have been read
+            const int rows = ::min(is_start ? column_strips::first_rows(step, radius) : step,
+                                   end - begin + 2 * radius - loaded);  // below them, no window reaches
+            if (rows > 0) load_rows(rings, place, intermediate, top + loaded, rows, column, p);
+            ptx::cp_async_commit_group();
+            loaded += rows;
+            place = (place + rows) % ring;
+            if (is_start) continue;
+            const int row = first + group * outputs;
+            if (!is_inside || row >= end) continue;
             float sums[outputs];
-            convolve<outputs>(sums, taps, p.taps.count(), [own](int j) {
-                const float* const rows = own + 4 * j * columns;
+            convolve<outputs>(sums, taps, p.taps.count(), [&](int) {
+                const float* const rows = own + at * columns;
+                at = at + 4 == ring ? 0 : at + 4;
                 return make_float4(rows[0], rows[columns], rows[2 * columns], rows[3 * columns]);
             });
-            T* const out = destination.data + image * p.destination.stride + first * destination.row_stride +
-                           pixel * destination.channels + channel;
+            at = (row - begin + step) % ring;
+            T* to = out + row * destination.row_stride;
 #pragma unroll
-            for (int i = 0; i < outputs; ++i)
-                if (first + i < destination.height) out[i * destination.row_stride] = from_float<T>(sums[i]);
+            for (int i = 0; i < outputs; ++i, to += destination.row_stride)
+                if (row + i < end) *to = from_float<T>(sums[i]);
         }
-        ptx::sync_threads();  // before the next tile
     }
 }
 
@@ -250,9 +274,9 @@ void launch_along_y(const shared_memory_plan& plan, const arguments<T>& a, cudaS
             .intermediate = a.intermediate,
             .between = plan.between,
             .plane = plan.plane,
-            .tile = plan.columns,
-            .y = a.y,
-            .source_height = a.source.first.height,
+            .strips = plan.columns,
+            .y = static_cast<int>(a.y),
+            .source_height = static_cast<int>(a.source.first.height),
             .border = a.border,
             .border_value = static_cast<float>(a.border_value) * a.taps_x.sum,
             .taps = tap_table<max_radius>(a.taps_y)});
@@ -262,15 +286,10 @@ void launch_along_y(const shared_memory_plan& plan, const arguments<T>& a, cudaS
 
 template <class T>
 void launch_shared_memory(const shared_memory_plan& plan, const arguments<T>& a, cudaStream_t stream) {
-    const auto is_short = [](const taps& taps) { return taps.radius <= short_table_radius; };
-    if (is_short(a.taps_x))
-        launch_along_x<short_table_radius>(plan, a, stream);
-    else
-        launch_along_x<taps::table_radius>(plan, a, stream);
-    if (is_short(a.taps_y))
-        launch_along_y<short_table_radius>(plan, a, stream);
-    else
-        launch_along_y<taps::table_radius>(plan, a, stream);
+    a.taps_x.radius <= short_table_radius ? launch_along_x<short_table_radius>(plan, a, stream)
+                                          : launch_along_x<taps::table_radius>(plan, a, stream);
+    a.taps_y.radius <= short_table_radius ? launch_along_y<short_table_radius>(plan, a, stream)
+                                          : launch_along_y<taps::table_radius>(plan, a, stream);
 }
 
 template void launch_shared_memory(const shared_memory_plan&, const arguments<float>&, cudaStream_t);

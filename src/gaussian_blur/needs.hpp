@@ -26,11 +26,15 @@ inline constexpr need tables{[](auto& p, auto&) { return p.largest_radius() <= t
                              "takes radii up to 1000"};
 static_assert(taps::table_radius == 1000);
 
+inline constexpr need few_rows{[](auto& p, auto&) { return p.source_height <= max_counted_rows; },
+                               "takes sources of at most 2^29 rows"};
+static_assert(max_counted_rows == 1 << 29);
+
 inline constexpr need row_in_block{
     [](auto& p, auto& device) { return fits_block(row_tile::of(p).shared_bytes(p), device); },
     "needs a row's window in the shared memory of a block"};
 inline constexpr need column_in_block{
-    [](auto& p, auto& device) { return fits_block(column_tile::of(p).shared_bytes(p), device); },
+    [](auto& p, auto& device) { return fits_block(column_strips::of(p).shared_bytes(p), device); },
     "needs a column's window in the shared memory of a block"};
 inline constexpr need window_in_block{
     [](auto& p, auto& device) { return fits_block(shared_bytes_of_ring(p, device), device); },
@@ -40,12 +44,9 @@ inline constexpr need ring_radius{[](auto& p, auto&) { return p.largest_radius()
                                   "takes radii up to 255"};
 static_assert(max_ring_radius == 255);
 
-inline constexpr auto shared_memory = needs<short_rows, tables, row_in_block, column_in_block>;
+inline constexpr auto shared_memory = needs<short_rows, few_rows, tables, row_in_block, column_in_block>;
 inline constexpr auto ring = needs<short_rows, ring_radius, window_in_block>;
 
-inline constexpr need few_rows{[](auto& p, auto&) { return p.source_height <= max_counted_rows; },
-                               "takes sources of at most 2^29 rows"};
-static_assert(max_counted_rows == 1 << 29);
 inline constexpr need short_radius{[](auto& p, auto&) { return p.largest_radius() <= short_table_radius; },
                                    "takes radii up to 63"};
 static_assert(short_table_radius == 63);

@@ -15,7 +15,7 @@
 #include <cstdint>
 #include <type_traits>
 
-/// The plans of the rungs of small windows, whose warps march down strips of their own.
+/// The plan of mma_xy_by_channel, whose warps march down strips of their own.
 namespace heddle::kernels::gaussian_blur {
 
 /// The pixels that a warp of mma_xy_by_channel works on.

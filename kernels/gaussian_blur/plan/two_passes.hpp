@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 namespace heddle::kernels::gaussian_blur {
 
@@ -79,78 +80,111 @@ struct row_tile {
     }
 };
 
-/// What a block of shared_memory filters along y at once.
-struct column_tile {
+/// The strips of columns that a block of shared_memory marches down. The rows of its windows wait in a ring in shared memory.
+struct column_strips {
     static constexpr int columns = 32;  ///< of a strip
 
-    int groups;  ///< warps that share a strip; each filters outputs_of_thread rows
+    int groups;  ///< warps that share a strip; each filters outputs_of_thread rows of a step
     int strips;  ///< side by side
+    int rows;    ///< of a block, whole steps
 
-    static column_tile of(const filter_facts& p) {
+    static column_strips of(const filter_facts& p) {
         constexpr std::int64_t warps = 8, most_bytes = std::int64_t{72} << 10;
         const auto groups = static_cast<int>(power_at_least(divide_up(p.height, outputs_of_thread), warps));
-        column_tile tile{groups, static_cast<int>(warps) / groups};
-        while (tile.strips > 1 && tile.shared_bytes(p) > most_bytes) tile.strips /= 2;
-        return tile;
+        column_strips strips{groups, static_cast<int>(warps) / groups, 0};
+        while (strips.strips > 1 && strips.shared_bytes(p) > most_bytes) strips.strips /= 2;
+        return strips;
     }
 
-    __host__ __device__ int rows() const { return groups * outputs_of_thread; }
+    __host__ __device__ int step() const { return groups * outputs_of_thread; }
     __host__ __device__ int threads() const { return groups * strips * columns; }
-    __host__ __device__ int window(int radius) const { return rows() + 2 * radius; }
-    /// Rows that a strip has room for, with those that convolve() loads but does not use.
-    __host__ __device__ int depth(int radius) const { return rows() + round_up(2 * radius + 1, 4); }
-    /// Taps, strips, the rows of the intermediate image.
+    /// Rows of the first step's windows, with those that convolve() loads but does not use.
+    __host__ __device__ static int first_rows(int step, int radius) { return step + 2 * radius + 4; }
+    /// Rows of a ring: those of a step's windows, and the next step's. Whole groups of outputs.
+    __host__ __device__ int ring(int radius) const {
+        return 2 * step() + round_up(2 * radius + 4, outputs_of_thread);
+    }
+    /// The rows of a block with which the multiprocessors end soonest. A block loads the rows of a window before it filters.
+    int rows_of_block(const filter_facts& p, std::int64_t sets, const device_traits& device) const {
+        constexpr std::int64_t most_segments = 64, start = 16;
+        const std::int64_t steps = divide_up(p.height, step());
+        std::int64_t best = steps, least = std::numeric_limits<std::int64_t>::max();
+        for (std::int64_t segments = 1; segments <= std::min(steps, most_segments); ++segments) {
+            const std::int64_t own_steps = divide_up(steps, segments),
+                               blocks = divide_up(sets * divide_up(steps, own_steps), device.sm_count),
+                               time = blocks * (own_steps * step() + p.radius.y / 2 + start);
+            if (time >= least) continue;
+            least = time;
+            best = own_steps;
+        }
+        return static_cast<int>(best) * step();
+    }
+    /// Taps and rings.
     std::int64_t shared_bytes(const filter_facts& p) const {
         const auto radius = static_cast<int>(p.radius.y);
-        return 4 * (round_up(2 * p.radius.y + 1, 4) + std::int64_t{strips} * depth(radius) * columns) +
-               8 * window(radius);
+        return 4 * (round_up(2 * p.radius.y + 1, 4) + std::int64_t{strips} * ring(radius) * columns);
     }
 };
 
 struct shared_memory_plan {
     intermediate_image between;
-    std::int64_t plane;  ///< floats of a channel of a row between the passes, which lie one after another
+    std::int64_t
+        plane;  ///< floats of a channel of a row between the passes; a row's planes lie one after another
     std::int64_t scratch_bytes;
     row_tile rows;
-    column_tile columns;
+    column_strips columns;
     kernel_grid along_x;
     kernel_grid along_y;
     double us;  ///< predicted
 };
 
-/// Needs tables of both taps, and a column_tile in the shared memory of a block.
+/// Needs tables of both taps, source rows counted in 32 bits, and column_strips in the shared memory of a block.
 inline shared_memory_plan plan_shared_memory(const filter_facts& p, const device_traits& device) {
     const std::int64_t plane = round_up(p.width, 4), stride = plane * p.channels;  // multiples of 16 bytes
     const intermediate_image between = intermediate_of(p, stride);
     const row_tile rows = row_tile::of(p);
-    const column_tile columns = column_tile::of(p);
-    const std::int64_t tiles_across = divide_up(p.width, rows.groups * outputs_of_thread),
-                       tiles_along_x = divide_up(p.images * between.rows, rows.warps * rows.rows),
-                       strips = divide_up(stride, columns.strips * column_tile::columns),
-                       tiles_along_y = divide_up(p.height, columns.rows()) * p.images;
+    column_strips columns = column_strips::of(p);
+    const auto resident = [&](std::int64_t threads, std::int64_t shared_bytes) {
+        constexpr std::int64_t threads_by_registers = 1024;
+        return device.sm_count *
+               std::clamp<std::int64_t>(static_cast<std::int64_t>(device.shared_memory_per_sm) /
+                                            (shared_bytes + shared_bytes_reserved),
+                                        1, threads_by_registers / threads);
+    };
     const auto grid = [&](std::int64_t across, std::int64_t down, int threads,
                           std::int64_t shared_bytes) -> kernel_grid {
-        return {.blocks = {across, std::min(down, max_grid_y)},
+        return {.blocks = {across, down},
                 .threads = {threads},
                 .shared_bytes = static_cast<std::size_t>(shared_bytes),
                 .shared_limit = device.shared_memory_per_block_optin,
                 .begins_early = waits_for_grids(device)};
     };
-    // The outputs of all lanes, also of those beside the image.
-    const auto first =
-                   static_cast<double>(tiles_across * tiles_along_x * rows.warps * 32 * outputs_of_thread),
-               second = static_cast<double>(strips * columns.strips * column_tile::columns * tiles_along_y *
-                                            columns.rows());
+
+    const std::int64_t across = divide_up(p.width, rows.groups * outputs_of_thread),
+                       down = divide_up(p.images * between.rows, rows.warps * rows.rows),
+                       bytes_x = rows.shared_bytes(p), threads_x = rows.warps * 32;
+    const std::int64_t wave_x = std::max<std::int64_t>(1, resident(threads_x, bytes_x) / across);
+
+    const std::int64_t sets = divide_up(stride, columns.strips * column_strips::columns),
+                       bytes_y = columns.shared_bytes(p);
+    columns.rows = columns.rows_of_block(p, sets * p.images, device);
+    const std::int64_t tasks = divide_up(p.height, columns.rows) * p.images;
+
+    // The outputs of all lanes, also of those beside the image, and what a warp does to stage their inputs.
+    const auto first = static_cast<double>(across * down * rows.warps * 32 * outputs_of_thread),
+               second =
+                   static_cast<double>(sets * columns.strips * column_strips::columns * tasks * columns.rows);
     const double products =
-        first * static_cast<double>(p.radius.x + 4) + second * static_cast<double>(p.radius.y + 4);
-    return {.between = between,
-            .plane = plane,
-            .scratch_bytes = scratch_bytes_between(p, stride),
-            .rows = rows,
-            .columns = columns,
-            .along_x = grid(tiles_across, tiles_along_x, rows.warps * 32, rows.shared_bytes(p)),
-            .along_y = grid(strips, tiles_along_y, columns.threads(), columns.shared_bytes(p)),
-            .us = us_of_two_passes("shared_memory", p, values_of(p) * 2, products, device)};
+        first * static_cast<double>(2 * p.radius.x + 9) + second * static_cast<double>(2 * p.radius.y + 5);
+    return {
+        .between = between,
+        .plane = plane,
+        .scratch_bytes = scratch_bytes_between(p, stride),
+        .rows = rows,
+        .columns = columns,
+        .along_x = grid(across, std::min({down, wave_x, max_grid_y}), static_cast<int>(threads_x), bytes_x),
+        .along_y = grid(sets, std::min(tasks, max_grid_y), columns.threads(), bytes_y),
+        .us = us_of_two_passes("shared_memory", p, values_of(p) * 2, products, device)};
 }
 
 }  // namespace heddle::kernels::gaussian_blur
