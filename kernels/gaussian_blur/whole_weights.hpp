@@ -1,6 +1,6 @@
 #pragma once
 
-#include "kernels/gaussian_blur/plan/small_windows.hpp"
+#include "kernels/gaussian_blur/plan/mma_xy_by_channel.hpp"
 #include "kernels/gaussian_blur/plan/window.hpp"
 
 #include <algorithm>
