@@ -1,12 +1,11 @@
 // shared_memory: the two passes of `separable`, but each block first brings its inputs to shared memory.
 //
 //   along x:  rows of (halo | pixels | halo), channels apart -> a lane 8 pixels of a channel -> intermediate
-//   along y:  down strips of 32 columns, a ring of rows      -> a thread 8 rows of a column  -> destination
+//   along y:  down strips of columns, a ring of rows         -> a thread 8 rows of a column  -> destination
 //
 // A block loads an input from DRAM or L2 once, and not once for each tap. A thread slides a window of registers over its
 // inputs, so that a load from shared memory feeds 8 sums. Blocks take the shape of narrow and of low images. Any shape and
-// alignment will do; a ring must fit the shared memory. What limits it: of large windows FMA, of small ones the
-// intermediate image, a write and a read of DRAM.
+// alignment will do; a ring must fit the shared memory. What limits it: instructions, of large windows mostly FMA.
 
 #include "kernels/device/border.cuh"
 #include "kernels/device/launch.hpp"
@@ -164,22 +163,23 @@ __global__ void __launch_bounds__(256) along_x(const __grid_constant__ parameter
 }
 
 /// Copies `rows` rows to the rings of all strips of a block, from the source's row `first` on and the rings' row `place` on.
-/// Eight threads copy a row of a strip.
+/// A thread copies four columns.
 template <class T, int max_radius>
 __device__ void load_rows(float* rings, int place, const float* intermediate, int first, int rows,
                           std::int64_t column, const parameters_y<T, max_radius>& p) {
-    constexpr int columns = column_strips::columns, chunk_values = 4, chunks = columns / chunk_values;
+    constexpr int chunk_values = 4;
     const column_strips& strips = p.strips;
-    const int ring = strips.ring(p.taps.radius), chunk = static_cast<int>(threadIdx.x) % chunks,
-              thread_row = static_cast<int>(threadIdx.x) / chunks, strip = thread_row % strips.strips;
+    const int ring = strips.ring(p.taps.radius), columns = strips.columns, chunks = columns / chunk_values;
+    const int thread = static_cast<int>(threadIdx.x), chunk = thread % chunks, thread_row = thread / chunks,
+              strip = thread_row % strips.strips;
     const std::int64_t at = column + strip * columns + chunk * chunk_values;
-    if (at >= p.destination.first.channels * p.plane) return;
-    float* const own = rings + strip * ring * columns + chunk * chunk_values;
+    if (at >= p.between.stride) return;
+    float* const own = rings + strip * strips.place(ring) + chunk * chunk_values;
 #pragma unroll 1
     for (int line = thread_row / strips.strips; line < rows;
          line += strips.threads() / chunks / strips.strips) {
         const int unwrapped = place + line;
-        float* const to = own + (unwrapped < ring ? unwrapped : unwrapped - ring) * columns;
+        float* const to = own + strips.place(unwrapped < ring ? unwrapped : unwrapped - ring);
         const int row = source_index(first + line, p.source_height, p.border);
         if (row >= 0)
             ptx::cp_async<16>(to, intermediate + p.between.row_of(row) * p.between.stride + at, 16);
@@ -192,20 +192,20 @@ __device__ void load_rows(float* rings, int place, const float* intermediate, in
 template <class T, int max_radius>
 __global__ void __launch_bounds__(256) along_y(const __grid_constant__ parameters_y<T, max_radius> p) {
     extern __shared__ float4 storage[];
-    constexpr int columns = column_strips::columns;
     ptx::let_next_grid_begin();
     const column_strips& strips = p.strips;
     const int radius = p.taps.radius, groups = strips.groups, step = strips.step(),
               ring = strips.ring(radius);
-    const int lane = static_cast<int>(threadIdx.x) % columns, warp = static_cast<int>(threadIdx.x) / columns;
-    const int group = warp % groups, strip = warp / groups;
+    const int thread = static_cast<int>(threadIdx.x), columns = strips.columns;
+    const int own_place = thread % columns, group = thread / columns % groups,
+              strip = thread / columns / groups;
     float* const taps = reinterpret_cast<float*>(storage);
     float* const rings = taps + round_up(p.taps.count(), 4);
-    const float* const own = rings + strip * ring * columns + lane;
+    const float* const own = rings + strip * strips.place(ring) + own_place;
 
     const image_view<T>& destination = p.destination.first;
     const std::int64_t column = std::int64_t{blockIdx.x} * strips.strips * columns,
-                       own_column = column + strip * columns + lane, channel = own_column / p.plane,
+                       own_column = column + strip * columns + own_place, channel = own_column / p.plane,
                        pixel = own_column - channel * p.plane;
     const bool is_inside = channel < destination.channels && pixel < destination.width;
     const auto height = static_cast<int>(destination.height),
@@ -238,7 +238,7 @@ __global__ void __launch_bounds__(256) along_y(const __grid_constant__ parameter
             if (!is_inside || row >= end) continue;
             float sums[outputs];
             convolve<outputs>(sums, taps, p.taps.count(), [&](int) {
-                const float* const rows = own + at * columns;
+                const float* const rows = own + strips.place(at);
                 at = at + 4 == ring ? 0 : at + 4;
                 return make_float4(rows[0], rows[columns], rows[2 * columns], rows[3 * columns]);
             });

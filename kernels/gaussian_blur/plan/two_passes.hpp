@@ -44,6 +44,11 @@ struct separable_plan {
     double us;  ///< predicted
 };
 
+/// Floats of a row between the passes of shared_memory. Each channel is a plane of its own, of whole vectors.
+inline std::int64_t row_values_between(const filter_facts& p) {
+    return round_up(p.width, 4) * p.channels;
+}
+
 /// Neighbouring outputs that a thread of shared_memory sums up in registers: pixels along x, rows along y.
 inline constexpr int outputs_of_thread = 8;
 
@@ -82,27 +87,34 @@ struct row_tile {
 
 /// The strips of columns that a block of shared_memory marches down. The rows of its windows wait in a ring in shared memory.
 struct column_strips {
-    static constexpr int columns = 32;  ///< of a strip
-
-    int groups;  ///< warps that share a strip; each filters outputs_of_thread rows of a step
-    int strips;  ///< side by side
-    int rows;    ///< of a block, whole steps
+    int columns;  ///< of a strip, 8 to 32: as narrow as a narrow image
+    int groups;   ///< of threads that share a column; each thread filters outputs_of_thread rows of a step
+    int strips;   ///< side by side
+    int rows;     ///< of a block, whole steps
 
     static column_strips of(const filter_facts& p) {
-        constexpr std::int64_t warps = 8, most_bytes = std::int64_t{72} << 10;
-        const auto groups = static_cast<int>(power_at_least(divide_up(p.height, outputs_of_thread), warps));
-        column_strips strips{groups, static_cast<int>(warps) / groups, 0};
+        constexpr std::int64_t threads = 256, most_bytes = std::int64_t{72} << 10;
+        const std::int64_t columns =
+            std::max<std::int64_t>(power_at_least(row_values_between(p), 32), outputs_of_thread);
+        const std::int64_t groups = power_at_least(divide_up(p.height, outputs_of_thread), threads / columns);
+        column_strips strips{static_cast<int>(columns), static_cast<int>(groups),
+                             static_cast<int>(threads / columns / groups), 0};
         while (strips.strips > 1 && strips.shared_bytes(p) > most_bytes) strips.strips /= 2;
+        while (strips.groups > 32 / columns && strips.shared_bytes(p) > most_bytes) strips.groups /= 2;
         return strips;
     }
 
     __host__ __device__ int step() const { return groups * outputs_of_thread; }
-    __host__ __device__ int threads() const { return groups * strips * columns; }
+    __host__ __device__ int threads() const { return columns * groups * strips; }
     /// Rows of the first step's windows, with those that convolve() loads but does not use.
     __host__ __device__ static int first_rows(int step, int radius) { return step + 2 * radius + 4; }
     /// Rows of a ring: those of a step's windows, and the next step's. Whole groups of outputs.
     __host__ __device__ int ring(int radius) const {
         return 2 * step() + round_up(2 * radius + 4, outputs_of_thread);
+    }
+    /// The place of a ring's row. The gaps behind the rows of narrow strips keep what lanes read at once in different banks.
+    __host__ __device__ int place(int row) const {
+        return row * columns + (columns < 32 ? (row >> 3) * columns : 0);
     }
     /// The rows of a block with which the multiprocessors end soonest. A block loads the rows of a window before it filters.
     int rows_of_block(const filter_facts& p, std::int64_t sets, const device_traits& device) const {
@@ -122,14 +134,13 @@ struct column_strips {
     /// Taps and rings.
     std::int64_t shared_bytes(const filter_facts& p) const {
         const auto radius = static_cast<int>(p.radius.y);
-        return 4 * (round_up(2 * p.radius.y + 1, 4) + std::int64_t{strips} * ring(radius) * columns);
+        return 4 * (round_up(2 * p.radius.y + 1, 4) + std::int64_t{strips} * place(ring(radius)));
     }
 };
 
 struct shared_memory_plan {
     intermediate_image between;
-    std::int64_t
-        plane;  ///< floats of a channel of a row between the passes; a row's planes lie one after another
+    std::int64_t plane;  ///< floats of a channel of a row between the passes
     std::int64_t scratch_bytes;
     row_tile rows;
     column_strips columns;
@@ -140,7 +151,7 @@ struct shared_memory_plan {
 
 /// Needs tables of both taps, source rows counted in 32 bits, and column_strips in the shared memory of a block.
 inline shared_memory_plan plan_shared_memory(const filter_facts& p, const device_traits& device) {
-    const std::int64_t plane = round_up(p.width, 4), stride = plane * p.channels;  // multiples of 16 bytes
+    const std::int64_t stride = row_values_between(p);
     const intermediate_image between = intermediate_of(p, stride);
     const row_tile rows = row_tile::of(p);
     column_strips columns = column_strips::of(p);
@@ -165,20 +176,19 @@ inline shared_memory_plan plan_shared_memory(const filter_facts& p, const device
                        bytes_x = rows.shared_bytes(p), threads_x = rows.warps * 32;
     const std::int64_t wave_x = std::max<std::int64_t>(1, resident(threads_x, bytes_x) / across);
 
-    const std::int64_t sets = divide_up(stride, columns.strips * column_strips::columns),
+    const std::int64_t sets = divide_up(stride, columns.strips * columns.columns),
                        bytes_y = columns.shared_bytes(p);
     columns.rows = columns.rows_of_block(p, sets * p.images, device);
     const std::int64_t tasks = divide_up(p.height, columns.rows) * p.images;
 
     // The outputs of all lanes, also of those beside the image, and what a warp does to stage their inputs.
     const auto first = static_cast<double>(across * down * rows.warps * 32 * outputs_of_thread),
-               second =
-                   static_cast<double>(sets * columns.strips * column_strips::columns * tasks * columns.rows);
+               second = static_cast<double>(sets * columns.strips * columns.columns * tasks * columns.rows);
     const double products =
         first * static_cast<double>(2 * p.radius.x + 9) + second * static_cast<double>(2 * p.radius.y + 5);
     return {
         .between = between,
-        .plane = plane,
+        .plane = stride / p.channels,
         .scratch_bytes = scratch_bytes_between(p, stride),
         .rows = rows,
         .columns = columns,
