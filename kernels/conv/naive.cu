@@ -8,6 +8,7 @@
 #include "kernels/conv/naive.cuh"
 #include "kernels/conv/plan/predict.hpp"
 #include "kernels/device/grid.hpp"
+#include "kernels/device/instantiate.hpp"
 #include <heddle/types.hpp>
 
 #include <algorithm>
@@ -26,10 +27,6 @@ plan plan_naive(const conv_problem& problem, const device_traits& device) {
                                 .steps = static_cast<double>(depth(problem))})};
 }
 
-template void launch_naive(const plan&, const arguments<float, float>&, cudaStream_t);
-template void launch_naive(const plan&, const arguments<half, half>&, cudaStream_t);
-template void launch_naive(const plan&, const arguments<half, float>&, cudaStream_t);
-template void launch_naive(const plan&, const arguments<bfloat16, bfloat16>&, cudaStream_t);
-template void launch_naive(const plan&, const arguments<bfloat16, float>&, cudaStream_t);
+HEDDLE_LAUNCHES_OF_PAIRS(launch_naive, plan, arguments)
 
 }  // namespace heddle::kernels::conv

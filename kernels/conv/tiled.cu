@@ -11,6 +11,7 @@
 #include "kernels/conv/plan/predict.hpp"
 #include "kernels/conv/tiled.cuh"
 #include "kernels/device/grid.hpp"
+#include "kernels/device/instantiate.hpp"
 #include <heddle/types.hpp>
 
 #include <algorithm>
@@ -27,10 +28,6 @@ plan plan_tiled(const conv_problem& problem, const device_traits& device) {
                                 .steps = static_cast<double>(divide_up(depth(problem), tiled_tile::depth))})};
 }
 
-template void launch_tiled(const plan&, const arguments<float, float>&, cudaStream_t);
-template void launch_tiled(const plan&, const arguments<half, half>&, cudaStream_t);
-template void launch_tiled(const plan&, const arguments<half, float>&, cudaStream_t);
-template void launch_tiled(const plan&, const arguments<bfloat16, bfloat16>&, cudaStream_t);
-template void launch_tiled(const plan&, const arguments<bfloat16, float>&, cudaStream_t);
+HEDDLE_LAUNCHES_OF_PAIRS(launch_tiled, plan, arguments)
 
 }  // namespace heddle::kernels::conv

@@ -6,6 +6,7 @@
 // The formulas as they stand. Neighbouring threads are a row apart, so each load of a row-major matrix fetches 32 bytes
 // for one element. Few rows leave the device empty. It takes any strides; a column-major matrix makes loads coalesced.
 
+#include "kernels/device/instantiate.hpp"
 #include "kernels/device/launch.hpp"
 #include "kernels/device/math.hpp"
 #include "kernels/device/runs.cuh"
@@ -83,11 +84,7 @@ void launch_naive(const plan& plan, const Arguments& arguments, cudaStream_t str
     launch({.blocks = {plan.rows.blocks}, .threads = plan.rows.threads, .stream = stream}, kernel, arguments);
 }
 
-template void launch_naive(const plan&, const cross_entropy_arguments<float>&, cudaStream_t);
-template void launch_naive(const plan&, const cross_entropy_arguments<half>&, cudaStream_t);
-template void launch_naive(const plan&, const cross_entropy_arguments<bfloat16>&, cudaStream_t);
-template void launch_naive(const plan&, const mean_squared_error_arguments<float>&, cudaStream_t);
-template void launch_naive(const plan&, const mean_squared_error_arguments<half>&, cudaStream_t);
-template void launch_naive(const plan&, const mean_squared_error_arguments<bfloat16>&, cudaStream_t);
+HEDDLE_LAUNCHES(launch_naive, plan, cross_entropy_arguments)
+HEDDLE_LAUNCHES(launch_naive, plan, mean_squared_error_arguments)
 
 }  // namespace heddle::kernels::loss

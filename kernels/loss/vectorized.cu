@@ -12,6 +12,7 @@
 // The elements of a row must lie side by side. The limit is DRAM.
 
 #include "kernels/device/clusters.hpp"
+#include "kernels/device/instantiate.hpp"
 #include "kernels/device/launch.hpp"
 #include "kernels/device/packed_row.cuh"
 #include "kernels/device/ptx/sync.cuh"
@@ -281,8 +282,6 @@ void launch_vectorized(const plan& plan, const cross_entropy_arguments<T>& argum
            kernel, arguments);
 }
 
-template void launch_vectorized(const plan&, const cross_entropy_arguments<float>&, cudaStream_t);
-template void launch_vectorized(const plan&, const cross_entropy_arguments<half>&, cudaStream_t);
-template void launch_vectorized(const plan&, const cross_entropy_arguments<bfloat16>&, cudaStream_t);
+HEDDLE_LAUNCHES(launch_vectorized, plan, cross_entropy_arguments)
 
 }  // namespace heddle::kernels::loss

@@ -7,6 +7,7 @@
 // short rows. The elements of a row must lie side by side. The limit is DRAM.
 
 #include "kernels/device/clusters.hpp"
+#include "kernels/device/instantiate.hpp"
 #include "kernels/device/launch.hpp"
 #include "kernels/device/row.cuh"
 #include "kernels/loss/launch.hpp"
@@ -107,8 +108,6 @@ void launch_vectorized(const plan& plan, const mean_squared_error_arguments<T>& 
            kernel, arguments);
 }
 
-template void launch_vectorized(const plan&, const mean_squared_error_arguments<float>&, cudaStream_t);
-template void launch_vectorized(const plan&, const mean_squared_error_arguments<half>&, cudaStream_t);
-template void launch_vectorized(const plan&, const mean_squared_error_arguments<bfloat16>&, cudaStream_t);
+HEDDLE_LAUNCHES(launch_vectorized, plan, mean_squared_error_arguments)
 
 }  // namespace heddle::kernels::loss

@@ -8,6 +8,7 @@
 // classes keep it busy. Its limits are a load instruction for every element, each waiting for the one before it, two
 // reads, and idle SMs where rows are few. It takes any strides.
 
+#include "kernels/device/instantiate.hpp"
 #include "kernels/device/launch.hpp"
 #include "kernels/device/math.hpp"
 #include "kernels/device/ptx/sync.cuh"
@@ -136,17 +137,8 @@ void launch_label_hits_of_warps(const label_hits_plan& plan, const label_hits_ar
            arguments);
 }
 
-template void launch_warp_per_row(const plan&, const cross_entropy_arguments<float>&, cudaStream_t);
-template void launch_warp_per_row(const plan&, const cross_entropy_arguments<half>&, cudaStream_t);
-template void launch_warp_per_row(const plan&, const cross_entropy_arguments<bfloat16>&, cudaStream_t);
-template void launch_warp_per_row(const plan&, const mean_squared_error_arguments<float>&, cudaStream_t);
-template void launch_warp_per_row(const plan&, const mean_squared_error_arguments<half>&, cudaStream_t);
-template void launch_warp_per_row(const plan&, const mean_squared_error_arguments<bfloat16>&, cudaStream_t);
-template void launch_label_hits_of_warps(const label_hits_plan&, const label_hits_arguments<float>&,
-                                         cudaStream_t);
-template void launch_label_hits_of_warps(const label_hits_plan&, const label_hits_arguments<half>&,
-                                         cudaStream_t);
-template void launch_label_hits_of_warps(const label_hits_plan&, const label_hits_arguments<bfloat16>&,
-                                         cudaStream_t);
+HEDDLE_LAUNCHES(launch_warp_per_row, plan, cross_entropy_arguments)
+HEDDLE_LAUNCHES(launch_warp_per_row, plan, mean_squared_error_arguments)
+HEDDLE_LAUNCHES(launch_label_hits_of_warps, label_hits_plan, label_hits_arguments)
 
 }  // namespace heddle::kernels::loss

@@ -10,6 +10,7 @@
 // flight. Sums are combined in a warp and in a block. If rows are few, several blocks combine sums in the workspace or,
 // without one, in a cluster. Takes any strides; A may be read by elements. What limits it: memory.
 
+#include "kernels/device/instantiate.hpp"
 #include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/sync.cuh"
 #include "kernels/matmul/vector.cuh"
@@ -286,10 +287,6 @@ void launch_vector(const plan& plan, const product<In, Out>& arguments, cudaStre
     });
 }
 
-template void launch_vector(const plan&, const product<float, float>&, cudaStream_t);
-template void launch_vector(const plan&, const product<half, half>&, cudaStream_t);
-template void launch_vector(const plan&, const product<half, float>&, cudaStream_t);
-template void launch_vector(const plan&, const product<bfloat16, bfloat16>&, cudaStream_t);
-template void launch_vector(const plan&, const product<bfloat16, float>&, cudaStream_t);
+HEDDLE_LAUNCHES_OF_PAIRS(launch_vector, plan, product)
 
 }  // namespace heddle::kernels::matmul

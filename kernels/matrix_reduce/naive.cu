@@ -9,6 +9,7 @@
 
 #include "kernels/device/launch.hpp"
 #include "kernels/device/runs.cuh"
+#include "kernels/matrix_reduce/instantiate.hpp"
 #include "kernels/matrix_reduce/operations.cuh"
 
 namespace heddle::kernels::matrix_reduce {
@@ -47,17 +48,6 @@ void launch_naive(const plan& plan, const arguments<Operation, T>& arguments, cu
            naive<Operation, T, result_type<Operation, T>>, arguments.x, arguments.y, arguments.divisor);
 }
 
-#define INSTANTIATE(Operation)                                                                 \
-    template void launch_naive(const plan&, const arguments<Operation, float>&, cudaStream_t); \
-    template void launch_naive(const plan&, const arguments<Operation, half>&, cudaStream_t);  \
-    template void launch_naive(const plan&, const arguments<Operation, bfloat16>&, cudaStream_t)
-
-INSTANTIATE(sum);
-INSTANTIATE(min);
-INSTANTIATE(max);
-INSTANTIATE(argmax);
-INSTANTIATE(variance);
-
-#undef INSTANTIATE
+HEDDLE_MATRIX_REDUCE_LAUNCHES(launch_naive)
 
 }  // namespace heddle::kernels::matrix_reduce

@@ -16,6 +16,7 @@
 
 #include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/sync.cuh"
+#include "kernels/matrix_reduce/instantiate.hpp"
 #include "kernels/matrix_reduce/last_block.cuh"
 #include "kernels/matrix_reduce/row.cuh"
 #include "kernels/matrix_reduce/tuning/generic.hpp"
@@ -203,18 +204,10 @@ void launch_vectorized_rows(const plan& plan, const arguments<Operation, T>& arg
                reinterpret_cast<typename Operation::state*>(partials), tickets);
 }
 
-#define INSTANTIATE(Operation)                                                                           \
-    template plan plan_vectorized_rows<Operation>(const matrix_facts&, const device_traits&);            \
-    template void launch_vectorized_rows(const plan&, const arguments<Operation, float>&, cudaStream_t); \
-    template void launch_vectorized_rows(const plan&, const arguments<Operation, half>&, cudaStream_t);  \
-    template void launch_vectorized_rows(const plan&, const arguments<Operation, bfloat16>&, cudaStream_t)
-
-INSTANTIATE(sum);
-INSTANTIATE(min);
-INSTANTIATE(max);
-INSTANTIATE(argmax);
-INSTANTIATE(variance);
-
+#define INSTANTIATE(Operation) \
+    template plan plan_vectorized_rows<Operation>(const matrix_facts&, const device_traits&);
+HEDDLE_MATRIX_REDUCE_OPERATIONS(INSTANTIATE)
 #undef INSTANTIATE
+HEDDLE_MATRIX_REDUCE_LAUNCHES(launch_vectorized_rows)
 
 }  // namespace heddle::kernels::matrix_reduce

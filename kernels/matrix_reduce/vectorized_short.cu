@@ -12,6 +12,7 @@
 
 #include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/sync.cuh"
+#include "kernels/matrix_reduce/instantiate.hpp"
 #include "kernels/matrix_reduce/row.cuh"
 
 namespace heddle::kernels::matrix_reduce {
@@ -118,17 +119,6 @@ void launch_vectorized_short(const plan& plan, const arguments<Operation, T>& ar
            arguments.x, arguments.y, arguments.divisor);
 }
 
-#define INSTANTIATE(Operation)                                                                            \
-    template void launch_vectorized_short(const plan&, const arguments<Operation, float>&, cudaStream_t); \
-    template void launch_vectorized_short(const plan&, const arguments<Operation, half>&, cudaStream_t);  \
-    template void launch_vectorized_short(const plan&, const arguments<Operation, bfloat16>&, cudaStream_t)
-
-INSTANTIATE(sum);
-INSTANTIATE(min);
-INSTANTIATE(max);
-INSTANTIATE(argmax);
-INSTANTIATE(variance);
-
-#undef INSTANTIATE
+HEDDLE_MATRIX_REDUCE_LAUNCHES(launch_vectorized_short)
 
 }  // namespace heddle::kernels::matrix_reduce

@@ -7,6 +7,7 @@
 // threads are too large for short rows. It takes any strides.
 
 #include "kernels/device/grid.hpp"
+#include "kernels/device/instantiate.hpp"
 #include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/sync.cuh"
 #include "kernels/norm/launch.hpp"
@@ -77,11 +78,6 @@ void launch_block_per_row(const plan& plan, const arguments<T>& arguments, cudaS
            block_per_row<centred, T>, arguments);
 }
 
-template void launch_block_per_row<false>(const plan&, const arguments<float>&, cudaStream_t);
-template void launch_block_per_row<false>(const plan&, const arguments<half>&, cudaStream_t);
-template void launch_block_per_row<false>(const plan&, const arguments<bfloat16>&, cudaStream_t);
-template void launch_block_per_row<true>(const plan&, const arguments<float>&, cudaStream_t);
-template void launch_block_per_row<true>(const plan&, const arguments<half>&, cudaStream_t);
-template void launch_block_per_row<true>(const plan&, const arguments<bfloat16>&, cudaStream_t);
+HEDDLE_LAUNCHES_OF_BOTH(launch_block_per_row, plan, arguments)
 
 }  // namespace heddle::kernels::norm

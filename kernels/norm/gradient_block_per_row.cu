@@ -8,6 +8,7 @@
 // strides.
 
 #include "kernels/device/grid.hpp"
+#include "kernels/device/instantiate.hpp"
 #include "kernels/device/launch.hpp"
 #include "kernels/device/math.hpp"
 #include "kernels/device/ptx/sync.cuh"
@@ -145,17 +146,6 @@ void launch_gradient_block_per_row(const gradient_plan& plan, const gradient_arg
     if (arguments.dx.rows > 0) launch(rows, gradient_block_per_row<centred, T>, arguments, statistics);
 }
 
-template void launch_gradient_block_per_row<false>(const gradient_plan&, const gradient_arguments<float>&,
-                                                   cudaStream_t);
-template void launch_gradient_block_per_row<false>(const gradient_plan&, const gradient_arguments<half>&,
-                                                   cudaStream_t);
-template void launch_gradient_block_per_row<false>(const gradient_plan&, const gradient_arguments<bfloat16>&,
-                                                   cudaStream_t);
-template void launch_gradient_block_per_row<true>(const gradient_plan&, const gradient_arguments<float>&,
-                                                  cudaStream_t);
-template void launch_gradient_block_per_row<true>(const gradient_plan&, const gradient_arguments<half>&,
-                                                  cudaStream_t);
-template void launch_gradient_block_per_row<true>(const gradient_plan&, const gradient_arguments<bfloat16>&,
-                                                  cudaStream_t);
+HEDDLE_LAUNCHES_OF_BOTH(launch_gradient_block_per_row, gradient_plan, gradient_arguments)
 
 }  // namespace heddle::kernels::norm

@@ -6,6 +6,7 @@
 // rows' kernels are a row apart, so each load of a row-major matrix fetches 32 bytes for one element. Few columns leave
 // the device empty. It takes any strides.
 
+#include "kernels/device/instantiate.hpp"
 #include "kernels/device/launch.hpp"
 #include "kernels/device/math.hpp"
 #include "kernels/device/runs.cuh"
@@ -96,17 +97,6 @@ void launch_gradient_naive(const gradient_plan& plan, const gradient_arguments<T
     if (arguments.dx.rows > 0) launch(rows, gradient_naive<centred, T>, arguments);
 }
 
-template void launch_gradient_naive<false>(const gradient_plan&, const gradient_arguments<float>&,
-                                           cudaStream_t);
-template void launch_gradient_naive<false>(const gradient_plan&, const gradient_arguments<half>&,
-                                           cudaStream_t);
-template void launch_gradient_naive<false>(const gradient_plan&, const gradient_arguments<bfloat16>&,
-                                           cudaStream_t);
-template void launch_gradient_naive<true>(const gradient_plan&, const gradient_arguments<float>&,
-                                          cudaStream_t);
-template void launch_gradient_naive<true>(const gradient_plan&, const gradient_arguments<half>&,
-                                          cudaStream_t);
-template void launch_gradient_naive<true>(const gradient_plan&, const gradient_arguments<bfloat16>&,
-                                          cudaStream_t);
+HEDDLE_LAUNCHES_OF_BOTH(launch_gradient_naive, gradient_plan, gradient_arguments)
 
 }  // namespace heddle::kernels::norm

@@ -50,6 +50,6 @@ void launch_one_launch(const plan& plan, const arguments<Rule, T, Gradient>& arg
     });
 }
 
-HEDDLE_OPTIMIZER_LAUNCHES(launch_one_launch);
+HEDDLE_OPTIMIZER_LAUNCHES(launch_one_launch)
 
 }  // namespace heddle::kernels::optimizer

@@ -79,6 +79,6 @@ void launch_vectorized(const plan& plan, const arguments<Rule, T, Gradient>& arg
     });
 }
 
-HEDDLE_OPTIMIZER_LAUNCHES(launch_vectorized);
+HEDDLE_OPTIMIZER_LAUNCHES(launch_vectorized)
 
 }  // namespace heddle::kernels::optimizer

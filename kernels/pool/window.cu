@@ -9,6 +9,7 @@
 // windows are large, a thread's loads follow one after another.
 
 #include "kernels/device/grid.hpp"
+#include "kernels/device/instantiate.hpp"
 #include "kernels/device/launch.hpp"
 #include "kernels/device/math.hpp"
 #include "kernels/device/warp.hpp"
@@ -133,8 +134,6 @@ void launch_window(const plan& plan, const arguments<T>& a, cudaStream_t stream)
         run_packets.template operator()<1>();
 }
 
-template void launch_window(const plan&, const arguments<float>&, cudaStream_t);
-template void launch_window(const plan&, const arguments<half>&, cudaStream_t);
-template void launch_window(const plan&, const arguments<bfloat16>&, cudaStream_t);
+HEDDLE_LAUNCHES(launch_window, plan, arguments)
 
 }  // namespace heddle::kernels::pool

@@ -10,6 +10,7 @@
 
 #include "kernels/device/ptx/sync.cuh"
 #include "kernels/reduce/families.cuh"
+#include "kernels/reduce/instantiate.hpp"
 #include "kernels/reduce/levels.hpp"
 
 namespace heddle::kernels::reduce {
@@ -57,18 +58,6 @@ void launch_interleaved(const plan& plan, const arguments<Operation, T>& argumen
                   arguments.x, static_cast<result*>(arguments.partials), arguments.result, stream);
 }
 
-#define INSTANTIATE(Operation)                                                                              \
-    template void launch_interleaved(const plan&, const arguments<Operation, double>&, cudaStream_t);       \
-    template void launch_interleaved(const plan&, const arguments<Operation, float>&, cudaStream_t);        \
-    template void launch_interleaved(const plan&, const arguments<Operation, half>&, cudaStream_t);         \
-    template void launch_interleaved(const plan&, const arguments<Operation, bfloat16>&, cudaStream_t);     \
-    template void launch_interleaved(const plan&, const arguments<Operation, std::int32_t>&, cudaStream_t); \
-    template void launch_interleaved(const plan&, const arguments<Operation, std::int64_t>&, cudaStream_t)
-
-INSTANTIATE(sum);
-INSTANTIATE(min);
-INSTANTIATE(max);
-
-#undef INSTANTIATE
+HEDDLE_REDUCTIONS_ON_ALL_RUNGS(HEDDLE_REDUCE_LAUNCH, launch_interleaved)
 
 }  // namespace heddle::kernels::reduce

@@ -6,6 +6,7 @@
 // element, the second time from L1 or L2 where it fits. It takes any strides.
 
 #include "kernels/device/grid.hpp"
+#include "kernels/device/instantiate.hpp"
 #include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/sync.cuh"
 #include "kernels/device/row.cuh"
@@ -65,17 +66,6 @@ void launch_gradient_block_per_row(const gradient_plan& plan, const gradient_arg
            gradient_block_per_row<logarithm, T>, arguments);
 }
 
-template void launch_gradient_block_per_row<false>(const gradient_plan&, const gradient_arguments<float>&,
-                                                   cudaStream_t);
-template void launch_gradient_block_per_row<false>(const gradient_plan&, const gradient_arguments<half>&,
-                                                   cudaStream_t);
-template void launch_gradient_block_per_row<false>(const gradient_plan&, const gradient_arguments<bfloat16>&,
-                                                   cudaStream_t);
-template void launch_gradient_block_per_row<true>(const gradient_plan&, const gradient_arguments<float>&,
-                                                  cudaStream_t);
-template void launch_gradient_block_per_row<true>(const gradient_plan&, const gradient_arguments<half>&,
-                                                  cudaStream_t);
-template void launch_gradient_block_per_row<true>(const gradient_plan&, const gradient_arguments<bfloat16>&,
-                                                  cudaStream_t);
+HEDDLE_LAUNCHES_OF_BOTH(launch_gradient_block_per_row, gradient_plan, gradient_arguments)
 
 }  // namespace heddle::kernels::softmax

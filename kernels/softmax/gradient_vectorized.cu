@@ -8,6 +8,7 @@
 // compute capability 9.0. The elements of a row must lie side by side. The limit is DRAM.
 
 #include "kernels/device/clusters.hpp"
+#include "kernels/device/instantiate.hpp"
 #include "kernels/device/launch.hpp"
 #include "kernels/device/row.cuh"
 #include "kernels/softmax/gradient.cuh"
@@ -176,17 +177,6 @@ void launch_gradient_vectorized(const gradient_plan& plan, const gradient_argume
            kernel, arguments);
 }
 
-template void launch_gradient_vectorized<false>(const gradient_plan&, const gradient_arguments<float>&,
-                                                cudaStream_t);
-template void launch_gradient_vectorized<false>(const gradient_plan&, const gradient_arguments<half>&,
-                                                cudaStream_t);
-template void launch_gradient_vectorized<false>(const gradient_plan&, const gradient_arguments<bfloat16>&,
-                                                cudaStream_t);
-template void launch_gradient_vectorized<true>(const gradient_plan&, const gradient_arguments<float>&,
-                                               cudaStream_t);
-template void launch_gradient_vectorized<true>(const gradient_plan&, const gradient_arguments<half>&,
-                                               cudaStream_t);
-template void launch_gradient_vectorized<true>(const gradient_plan&, const gradient_arguments<bfloat16>&,
-                                               cudaStream_t);
+HEDDLE_LAUNCHES_OF_BOTH(launch_gradient_vectorized, gradient_plan, gradient_arguments)
 
 }  // namespace heddle::kernels::softmax

@@ -6,6 +6,7 @@
 // 32 bytes for one element, three times. Few rows leave the device empty. It takes any strides; a column-major
 // matrix makes loads coalesced.
 
+#include "kernels/device/instantiate.hpp"
 #include "kernels/device/launch.hpp"
 #include "kernels/device/math.hpp"
 #include "kernels/device/runs.cuh"
@@ -52,11 +53,6 @@ void launch_naive(const plan& plan, const arguments<T>& arguments, cudaStream_t 
            naive<logarithm, T>, arguments);
 }
 
-template void launch_naive<false>(const plan&, const arguments<float>&, cudaStream_t);
-template void launch_naive<false>(const plan&, const arguments<half>&, cudaStream_t);
-template void launch_naive<false>(const plan&, const arguments<bfloat16>&, cudaStream_t);
-template void launch_naive<true>(const plan&, const arguments<float>&, cudaStream_t);
-template void launch_naive<true>(const plan&, const arguments<half>&, cudaStream_t);
-template void launch_naive<true>(const plan&, const arguments<bfloat16>&, cudaStream_t);
+HEDDLE_LAUNCHES_OF_BOTH(launch_naive, plan, arguments)
 
 }  // namespace heddle::kernels::softmax

@@ -9,6 +9,7 @@
 // strides.
 
 #include "kernels/device/grid.hpp"
+#include "kernels/device/instantiate.hpp"
 #include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/sync.cuh"
 #include "kernels/softmax/exponential.cuh"
@@ -82,11 +83,6 @@ void launch_online(const plan& plan, const arguments<T>& arguments, cudaStream_t
            online<logarithm, T>, arguments);
 }
 
-template void launch_online<false>(const plan&, const arguments<float>&, cudaStream_t);
-template void launch_online<false>(const plan&, const arguments<half>&, cudaStream_t);
-template void launch_online<false>(const plan&, const arguments<bfloat16>&, cudaStream_t);
-template void launch_online<true>(const plan&, const arguments<float>&, cudaStream_t);
-template void launch_online<true>(const plan&, const arguments<half>&, cudaStream_t);
-template void launch_online<true>(const plan&, const arguments<bfloat16>&, cudaStream_t);
+HEDDLE_LAUNCHES_OF_BOTH(launch_online, plan, arguments)
 
 }  // namespace heddle::kernels::softmax

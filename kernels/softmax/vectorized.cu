@@ -13,6 +13,7 @@
 // by side. The limit is DRAM.
 
 #include "kernels/device/clusters.hpp"
+#include "kernels/device/instantiate.hpp"
 #include "kernels/device/launch.hpp"
 #include "kernels/device/row.cuh"
 #include "kernels/softmax/exponential.cuh"
@@ -172,11 +173,6 @@ void launch_vectorized(const plan& plan, const arguments<T>& arguments, cudaStre
            kernel, arguments);
 }
 
-template void launch_vectorized<false>(const plan&, const arguments<float>&, cudaStream_t);
-template void launch_vectorized<false>(const plan&, const arguments<half>&, cudaStream_t);
-template void launch_vectorized<false>(const plan&, const arguments<bfloat16>&, cudaStream_t);
-template void launch_vectorized<true>(const plan&, const arguments<float>&, cudaStream_t);
-template void launch_vectorized<true>(const plan&, const arguments<half>&, cudaStream_t);
-template void launch_vectorized<true>(const plan&, const arguments<bfloat16>&, cudaStream_t);
+HEDDLE_LAUNCHES_OF_BOTH(launch_vectorized, plan, arguments)
 
 }  // namespace heddle::kernels::softmax

@@ -1,5 +1,6 @@
 #include "src/loss/validate.hpp"
 #include <heddle/host.hpp>
+#include <heddle/types.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -130,26 +131,14 @@ void label_hits(matrix_view<const T> scores, vector_view<const std::int32_t> lab
     });
 }
 
-template void cross_entropy<float>(matrix_view<const float>, vector_view<const std::int32_t>,
-                                   vector_view<float>, matrix_view<float>, const cross_entropy_options&);
-template void cross_entropy<half>(matrix_view<const half>, vector_view<const std::int32_t>,
-                                  vector_view<float>, matrix_view<half>, const cross_entropy_options&);
-template void cross_entropy<bfloat16>(matrix_view<const bfloat16>, vector_view<const std::int32_t>,
-                                      vector_view<float>, matrix_view<bfloat16>,
-                                      const cross_entropy_options&);
-template void mean_squared_error<float>(matrix_view<const float>, matrix_view<const float>,
-                                        vector_view<float>, matrix_view<float>,
-                                        const mean_squared_error_options&);
-template void mean_squared_error<half>(matrix_view<const half>, matrix_view<const half>, vector_view<float>,
-                                       matrix_view<half>, const mean_squared_error_options&);
-template void mean_squared_error<bfloat16>(matrix_view<const bfloat16>, matrix_view<const bfloat16>,
-                                           vector_view<float>, matrix_view<bfloat16>,
-                                           const mean_squared_error_options&);
-template void label_hits<float>(matrix_view<const float>, vector_view<const std::int32_t>,
+#define INSTANTIATE(T)                                                                                  \
+    template void cross_entropy<T>(matrix_view<const T>, vector_view<const std::int32_t>,               \
+                                   vector_view<float>, matrix_view<T>, const cross_entropy_options&);   \
+    template void mean_squared_error<T>(matrix_view<const T>, matrix_view<const T>, vector_view<float>, \
+                                        matrix_view<T>, const mean_squared_error_options&);             \
+    template void label_hits<T>(matrix_view<const T>, vector_view<const std::int32_t>,                  \
                                 vector_view<std::int32_t>);
-template void label_hits<half>(matrix_view<const half>, vector_view<const std::int32_t>,
-                               vector_view<std::int32_t>);
-template void label_hits<bfloat16>(matrix_view<const bfloat16>, vector_view<const std::int32_t>,
-                                   vector_view<std::int32_t>);
+HEDDLE_ELEMENT_TYPES(INSTANTIATE)
+#undef INSTANTIATE
 
 }  // namespace heddle::host

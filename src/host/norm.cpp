@@ -1,5 +1,6 @@
 #include "src/norm/validate.hpp"
 #include <heddle/host.hpp>
+#include <heddle/types.hpp>
 
 #include <cmath>
 #include <cstdint>
@@ -80,15 +81,11 @@ void rms_norm(matrix_view<const std::type_identity_t<T>> x, vector_view<const st
     each_row<false, T>("host::rms_norm", x, gamma, {}, y, epsilon);
 }
 
-template void layer_norm<float>(matrix_view<const float>, vector_view<const float>, vector_view<const float>,
-                                matrix_view<float>, float);
-template void rms_norm<float>(matrix_view<const float>, vector_view<const float>, matrix_view<float>, float);
-template void layer_norm<half>(matrix_view<const half>, vector_view<const half>, vector_view<const half>,
-                               matrix_view<half>, float);
-template void rms_norm<half>(matrix_view<const half>, vector_view<const half>, matrix_view<half>, float);
-template void layer_norm<bfloat16>(matrix_view<const bfloat16>, vector_view<const bfloat16>,
-                                   vector_view<const bfloat16>, matrix_view<bfloat16>, float);
-template void rms_norm<bfloat16>(matrix_view<const bfloat16>, vector_view<const bfloat16>,
-                                 matrix_view<bfloat16>, float);
+#define INSTANTIATE(T)                                                                            \
+    template void layer_norm<T>(matrix_view<const T>, vector_view<const T>, vector_view<const T>, \
+                                matrix_view<T>, float);                                           \
+    template void rms_norm<T>(matrix_view<const T>, vector_view<const T>, matrix_view<T>, float);
+HEDDLE_ELEMENT_TYPES(INSTANTIATE)
+#undef INSTANTIATE
 
 }  // namespace heddle::host

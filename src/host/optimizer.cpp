@@ -1,5 +1,6 @@
 #include "src/optimizer/validate.hpp"
 #include <heddle/host.hpp>
+#include <heddle/types.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -118,14 +119,8 @@ void gradient_norm(std::type_identity_t<std::span<const parameter<T, Gradient>>>
     template void sgd<T, GRADIENT>(std::span<const parameter<T, GRADIENT>>, const sgd_options&);    \
     template void adam<T, GRADIENT>(std::span<const parameter<T, GRADIENT>>, const adam_options&);  \
     template void adamw<T, GRADIENT>(std::span<const parameter<T, GRADIENT>>, const adam_options&); \
-    template void gradient_norm<T, GRADIENT>(std::span<const parameter<T, GRADIENT>>, float*)
-
-INSTANTIATE(float, float);
-INSTANTIATE(half, half);
-INSTANTIATE(half, float);
-INSTANTIATE(bfloat16, bfloat16);
-INSTANTIATE(bfloat16, float);
-
+    template void gradient_norm<T, GRADIENT>(std::span<const parameter<T, GRADIENT>>, float*);
+HEDDLE_PAIRS_OF_TYPES(INSTANTIATE)
 #undef INSTANTIATE
 
 }  // namespace heddle::host

@@ -114,9 +114,9 @@ rung_table<linear_gradient_rung<T>> linear_gradient_rungs() {
     return {table<T>, enumeration};
 }
 
-template rung_table<linear_gradient_rung<float>> linear_gradient_rungs();
-template rung_table<linear_gradient_rung<half>> linear_gradient_rungs();
-template rung_table<linear_gradient_rung<bfloat16>> linear_gradient_rungs();
+#define INSTANTIATE(T) template rung_table<linear_gradient_rung<T>> linear_gradient_rungs();
+HEDDLE_ELEMENT_TYPES(INSTANTIATE)
+#undef INSTANTIATE
 
 }  // namespace detail
 }  // namespace heddle

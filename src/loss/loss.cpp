@@ -2,6 +2,7 @@
 #include "src/loss/validate.hpp"
 #include <heddle/loss.hpp>
 #include <heddle/stream.hpp>
+#include <heddle/types.hpp>
 
 #include <cstdint>
 #include <limits>
@@ -116,9 +117,7 @@ void label_hits(matrix_view<const T> scores, vector_view<const std::int32_t> lab
                                         const mean_squared_error_options&);                               \
     template void label_hits<T>(matrix_view<const T>, vector_view<const std::int32_t>,                    \
                                 vector_view<std::int32_t>, cuda::stream_ref);
-INSTANTIATE(float)
-INSTANTIATE(half)
-INSTANTIATE(bfloat16)
+HEDDLE_ELEMENT_TYPES(INSTANTIATE)
 #undef INSTANTIATE
 
 }  // namespace heddle

@@ -67,12 +67,11 @@ rung_table<loss_rung<Arguments>> loss_rungs() {
     return {table<Arguments>, enumeration};
 }
 
-template rung_table<loss_rung<cross_entropy_arguments<float>>> loss_rungs();
-template rung_table<loss_rung<cross_entropy_arguments<half>>> loss_rungs();
-template rung_table<loss_rung<cross_entropy_arguments<bfloat16>>> loss_rungs();
-template rung_table<loss_rung<mean_squared_error_arguments<float>>> loss_rungs();
-template rung_table<loss_rung<mean_squared_error_arguments<half>>> loss_rungs();
-template rung_table<loss_rung<mean_squared_error_arguments<bfloat16>>> loss_rungs();
+#define INSTANTIATE(T)                                                       \
+    template rung_table<loss_rung<cross_entropy_arguments<T>>> loss_rungs(); \
+    template rung_table<loss_rung<mean_squared_error_arguments<T>>> loss_rungs();
+HEDDLE_ELEMENT_TYPES(INSTANTIATE)
+#undef INSTANTIATE
 
 }  // namespace detail
 }  // namespace heddle

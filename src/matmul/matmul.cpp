@@ -104,7 +104,7 @@ std::optional<kernels::matmul::function_call<In, Out>> prepare_matmul(
 
 }  // namespace detail
 
-#define INSTANTIATE(Out, In)                                                                             \
+#define INSTANTIATE(In, Out)                                                                             \
     template matmul_problem matmul_problem_of<Out, In>(matrix_view<const In>, matrix_view<const In>,     \
                                                        matrix_view<Out>, const matmul_options&);         \
     template matmul_problem matmul_problem_of<Out, In>(matrix_view<const In>, matrix_view<const In>,     \
@@ -117,11 +117,7 @@ std::optional<kernels::matmul::function_call<In, Out>> prepare_matmul(
     template std::optional<kernels::matmul::function_call<In, Out>> detail::prepare_matmul(              \
         matrix_view<const In>, matrix_view<const In>, matrix_view<Out>, const matmul_epilogue<Out>&,     \
         cuda::stream_ref, const matmul_options&, bool (*)());
-INSTANTIATE(float, float)
-INSTANTIATE(half, half)
-INSTANTIATE(float, half)
-INSTANTIATE(bfloat16, bfloat16)
-INSTANTIATE(float, bfloat16)
+HEDDLE_PAIRS_OF_TYPES(INSTANTIATE)
 #undef INSTANTIATE
 
 }  // namespace heddle

@@ -198,11 +198,7 @@ planned_matmul<In, Out> plan_matmul(const matmul_problem& problem, const device_
 #define INSTANTIATE(In, Out)                                                                  \
     template planned_matmul<In, Out> plan_matmul(const matmul_problem&, const device_traits&, \
                                                  const matmul_options&);
-INSTANTIATE(float, float)
-INSTANTIATE(half, half)
-INSTANTIATE(half, float)
-INSTANTIATE(bfloat16, bfloat16)
-INSTANTIATE(bfloat16, float)
+HEDDLE_PAIRS_OF_TYPES(INSTANTIATE)
 #undef INSTANTIATE
 
 }  // namespace detail

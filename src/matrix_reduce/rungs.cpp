@@ -103,17 +103,10 @@ rung_table<matrix_reduce_rung<Operation, T>> matrix_reduce_rungs() {
     return {table<Operation, T>, enumeration};
 }
 
-#define INSTANTIATE(Operation)                                                       \
-    template rung_table<matrix_reduce_rung<Operation, float>> matrix_reduce_rungs(); \
-    template rung_table<matrix_reduce_rung<Operation, half>> matrix_reduce_rungs();  \
-    template rung_table<matrix_reduce_rung<Operation, bfloat16>> matrix_reduce_rungs()
-
-INSTANTIATE(sum);
-INSTANTIATE(min);
-INSTANTIATE(max);
-INSTANTIATE(argmax);
-INSTANTIATE(variance);
-
+#define INSTANTIATE(T, Operation) template rung_table<matrix_reduce_rung<Operation, T>> matrix_reduce_rungs();
+#define INSTANTIATE_OPERATION(Operation) HEDDLE_ELEMENT_TYPES(INSTANTIATE, Operation)
+HEDDLE_MATRIX_REDUCE_OPERATIONS(INSTANTIATE_OPERATION)
+#undef INSTANTIATE_OPERATION
 #undef INSTANTIATE
 
 }  // namespace detail

@@ -87,12 +87,11 @@ rung_table<norm_gradient_rung<T>> norm_gradient_rungs() {
     return {table<centred, T>, enumeration};
 }
 
-template rung_table<norm_gradient_rung<float>> norm_gradient_rungs<false>();
-template rung_table<norm_gradient_rung<float>> norm_gradient_rungs<true>();
-template rung_table<norm_gradient_rung<half>> norm_gradient_rungs<false>();
-template rung_table<norm_gradient_rung<half>> norm_gradient_rungs<true>();
-template rung_table<norm_gradient_rung<bfloat16>> norm_gradient_rungs<false>();
-template rung_table<norm_gradient_rung<bfloat16>> norm_gradient_rungs<true>();
+#define INSTANTIATE(T)                                                       \
+    template rung_table<norm_gradient_rung<T>> norm_gradient_rungs<false>(); \
+    template rung_table<norm_gradient_rung<T>> norm_gradient_rungs<true>();
+HEDDLE_ELEMENT_TYPES(INSTANTIATE)
+#undef INSTANTIATE
 
 }  // namespace detail
 }  // namespace heddle

@@ -2,6 +2,7 @@
 #include "src/norm/validate.hpp"
 #include <heddle/norm.hpp>
 #include <heddle/stream.hpp>
+#include <heddle/types.hpp>
 
 namespace heddle {
 namespace {
@@ -58,9 +59,7 @@ void rms_norm(matrix_view<const std::type_identity_t<T>> x, vector_view<const st
                                 matrix_view<T>, cuda::stream_ref, const norm_options&);                     \
     template void rms_norm<T>(matrix_view<const T>, vector_view<const T>, matrix_view<T>, cuda::stream_ref, \
                               const norm_options&);
-INSTANTIATE(float)
-INSTANTIATE(half)
-INSTANTIATE(bfloat16)
+HEDDLE_ELEMENT_TYPES(INSTANTIATE)
 #undef INSTANTIATE
 
 }  // namespace heddle

@@ -61,12 +61,11 @@ rung_table<norm_rung<T>> norm_rungs() {
     return {table<centred, T>, enumeration};
 }
 
-template rung_table<norm_rung<float>> norm_rungs<false>();
-template rung_table<norm_rung<float>> norm_rungs<true>();
-template rung_table<norm_rung<half>> norm_rungs<false>();
-template rung_table<norm_rung<half>> norm_rungs<true>();
-template rung_table<norm_rung<bfloat16>> norm_rungs<false>();
-template rung_table<norm_rung<bfloat16>> norm_rungs<true>();
+#define INSTANTIATE(T)                                     \
+    template rung_table<norm_rung<T>> norm_rungs<false>(); \
+    template rung_table<norm_rung<T>> norm_rungs<true>();
+HEDDLE_ELEMENT_TYPES(INSTANTIATE)
+#undef INSTANTIATE
 
 }  // namespace detail
 }  // namespace heddle

@@ -72,14 +72,8 @@ rung_table<optimizer_rung<Rule, T, Gradient>> optimizer_rungs() {
 #define INSTANTIATE(T, GRADIENT)                                                      \
     template rung_table<optimizer_rung<plain_sgd, T, GRADIENT>> optimizer_rungs();    \
     template rung_table<optimizer_rung<momentum_sgd, T, GRADIENT>> optimizer_rungs(); \
-    template rung_table<optimizer_rung<any_adam, T, GRADIENT>> optimizer_rungs()
-
-INSTANTIATE(float, float);
-INSTANTIATE(half, half);
-INSTANTIATE(half, float);
-INSTANTIATE(bfloat16, bfloat16);
-INSTANTIATE(bfloat16, float);
-
+    template rung_table<optimizer_rung<any_adam, T, GRADIENT>> optimizer_rungs();
+HEDDLE_PAIRS_OF_TYPES(INSTANTIATE)
 #undef INSTANTIATE
 
 }  // namespace detail

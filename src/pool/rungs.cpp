@@ -74,8 +74,8 @@ rung_table<pool_rung<T>> detail::pool_rungs() {
     return {table<T>, enumeration};
 }
 
-template rung_table<pool_rung<float>> detail::pool_rungs();
-template rung_table<pool_rung<half>> detail::pool_rungs();
-template rung_table<pool_rung<bfloat16>> detail::pool_rungs();
+#define INSTANTIATE(T) template rung_table<pool_rung<T>> detail::pool_rungs();
+HEDDLE_ELEMENT_TYPES(INSTANTIATE)
+#undef INSTANTIATE
 
 }  // namespace heddle

@@ -189,28 +189,8 @@ rung_table<reduce_rung<Operation, T>> reduce_rungs() {
     return {table<Operation, T>, enumeration};
 }
 
-#define INSTANTIATE(T)                                                  \
-    template rung_table<reduce_rung<kernel::sum, T>> reduce_rungs();    \
-    template rung_table<reduce_rung<kernel::mean, T>> reduce_rungs();   \
-    template rung_table<reduce_rung<kernel::min, T>> reduce_rungs();    \
-    template rung_table<reduce_rung<kernel::max, T>> reduce_rungs();    \
-    template rung_table<reduce_rung<kernel::argmin, T>> reduce_rungs(); \
-    template rung_table<reduce_rung<kernel::argmax, T>> reduce_rungs(); \
-    template rung_table<reduce_rung<kernel::dot, T>> reduce_rungs();    \
-    template rung_table<reduce_rung<kernel::norm1, T>> reduce_rungs();  \
-    template rung_table<reduce_rung<kernel::count_nonzero, T>> reduce_rungs()
-
-INSTANTIATE(double);
-INSTANTIATE(float);
-INSTANTIATE(half);
-INSTANTIATE(bfloat16);
-INSTANTIATE(std::int32_t);
-INSTANTIATE(std::int64_t);
-template rung_table<reduce_rung<kernel::norm2, double>> reduce_rungs();
-template rung_table<reduce_rung<kernel::norm2, float>> reduce_rungs();
-template rung_table<reduce_rung<kernel::norm2, half>> reduce_rungs();
-template rung_table<reduce_rung<kernel::norm2, bfloat16>> reduce_rungs();
-
+#define INSTANTIATE(T, Operation) template rung_table<reduce_rung<kernel::Operation, T>> reduce_rungs();
+HEDDLE_REDUCTIONS(INSTANTIATE)
 #undef INSTANTIATE
 
 }  // namespace detail

@@ -2,6 +2,7 @@
 #include "src/softmax/gradient_rungs.hpp"
 #include <heddle/softmax.hpp>
 #include <heddle/stream.hpp>
+#include <heddle/types.hpp>
 
 #include <span>
 
@@ -62,9 +63,7 @@ void log_softmax_gradient(matrix_view<const std::type_identity_t<T>> y,
                                       cuda::stream_ref, const softmax_gradient_options&);                   \
     template void log_softmax_gradient<T>(matrix_view<const T>, matrix_view<const T>, matrix_view<T>,       \
                                           cuda::stream_ref, const softmax_gradient_options&);
-INSTANTIATE(float)
-INSTANTIATE(half)
-INSTANTIATE(bfloat16)
+HEDDLE_ELEMENT_TYPES(INSTANTIATE)
 #undef INSTANTIATE
 
 }  // namespace heddle

@@ -63,12 +63,11 @@ rung_table<softmax_gradient_rung<T>> softmax_gradient_rungs() {
     return {table<logarithm, T>, enumeration};
 }
 
-template rung_table<softmax_gradient_rung<float>> softmax_gradient_rungs<false>();
-template rung_table<softmax_gradient_rung<float>> softmax_gradient_rungs<true>();
-template rung_table<softmax_gradient_rung<half>> softmax_gradient_rungs<false>();
-template rung_table<softmax_gradient_rung<half>> softmax_gradient_rungs<true>();
-template rung_table<softmax_gradient_rung<bfloat16>> softmax_gradient_rungs<false>();
-template rung_table<softmax_gradient_rung<bfloat16>> softmax_gradient_rungs<true>();
+#define INSTANTIATE(T)                                                             \
+    template rung_table<softmax_gradient_rung<T>> softmax_gradient_rungs<false>(); \
+    template rung_table<softmax_gradient_rung<T>> softmax_gradient_rungs<true>();
+HEDDLE_ELEMENT_TYPES(INSTANTIATE)
+#undef INSTANTIATE
 
 }  // namespace detail
 }  // namespace heddle

@@ -62,12 +62,11 @@ rung_table<softmax_rung<T>> softmax_rungs() {
     return {table<logarithm, T>, enumeration};
 }
 
-template rung_table<softmax_rung<float>> softmax_rungs<false>();
-template rung_table<softmax_rung<float>> softmax_rungs<true>();
-template rung_table<softmax_rung<half>> softmax_rungs<false>();
-template rung_table<softmax_rung<half>> softmax_rungs<true>();
-template rung_table<softmax_rung<bfloat16>> softmax_rungs<false>();
-template rung_table<softmax_rung<bfloat16>> softmax_rungs<true>();
+#define INSTANTIATE(T)                                           \
+    template rung_table<softmax_rung<T>> softmax_rungs<false>(); \
+    template rung_table<softmax_rung<T>> softmax_rungs<true>();
+HEDDLE_ELEMENT_TYPES(INSTANTIATE)
+#undef INSTANTIATE
 
 }  // namespace detail
 }  // namespace heddle

@@ -2,6 +2,7 @@
 #include "src/softmax/rungs.hpp"
 #include <heddle/softmax.hpp>
 #include <heddle/stream.hpp>
+#include <heddle/types.hpp>
 
 namespace heddle {
 namespace {
@@ -52,9 +53,7 @@ void log_softmax(matrix_view<const std::type_identity_t<T>> x, matrix_view<T> y,
                              const softmax_options&);                                     \
     template void log_softmax<T>(matrix_view<const T>, matrix_view<T>, cuda::stream_ref,  \
                                  const softmax_options&);
-INSTANTIATE(float)
-INSTANTIATE(half)
-INSTANTIATE(bfloat16)
+HEDDLE_ELEMENT_TYPES(INSTANTIATE)
 #undef INSTANTIATE
 
 }  // namespace heddle
