@@ -1,10 +1,9 @@
 #include "src/loss/rungs.hpp"
 
+#include "src/rung_queries.hpp"
 #include <heddle/types.hpp>
 
 #include <array>
-#include <string>
-#include <string_view>
 
 namespace heddle {
 namespace {
@@ -43,22 +42,7 @@ loss_facts valid_facts(const char* operation, const loss_problem& p, const devic
 
 }  // namespace
 
-std::span<const loss_algorithm> loss_algorithms() {
-    return detail::ids_of<table<cross_entropy_arguments<float>>>;
-}
-
-std::string_view to_string(loss_algorithm algorithm) {
-    return rungs.name_of(algorithm);
-}
-
-loss_algorithm select(const loss_problem& problem, const device_traits& device) {
-    return rungs.choose("select", automatic, valid_facts("select", problem, device), device).rung->id;
-}
-
-std::string why_not(loss_algorithm algorithm, const loss_problem& problem, const device_traits& device) {
-    rungs.require_known("why_not", "algorithm", algorithm);
-    return rungs.why_not("loss", algorithm, valid_facts("why_not", problem, device), device);
-}
+HEDDLE_RUNG_QUERIES(loss, table<cross_entropy_arguments<float>>)
 
 namespace detail {
 

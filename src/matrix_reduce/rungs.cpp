@@ -1,13 +1,12 @@
 #include "src/matrix_reduce/rungs.hpp"
 
+#include "src/rung_queries.hpp"
 #include "src/validate.hpp"
 #include "src/workspace.hpp"
 #include <heddle/types.hpp>
 
 #include <array>
 #include <cstdint>
-#include <string>
-#include <string_view>
 
 namespace heddle {
 namespace {
@@ -65,23 +64,7 @@ plan plan_of(const char* operation, matrix_reduce_algorithm algorithm, const mat
 
 }  // namespace
 
-std::span<const matrix_reduce_algorithm> matrix_reduce_algorithms() {
-    return detail::ids_of<table<sum, float>>;
-}
-
-std::string_view to_string(matrix_reduce_algorithm algorithm) {
-    return rungs.name_of(algorithm);
-}
-
-matrix_reduce_algorithm select(const matrix_reduce_problem& problem, const device_traits& device) {
-    return rungs.choose("select", automatic, valid_facts("select", problem, device), device).rung->id;
-}
-
-std::string why_not(matrix_reduce_algorithm algorithm, const matrix_reduce_problem& problem,
-                    const device_traits& device) {
-    rungs.require_known("why_not", "algorithm", algorithm);
-    return rungs.why_not("matrix_reduce", algorithm, valid_facts("why_not", problem, device), device);
-}
+HEDDLE_RUNG_QUERIES(matrix_reduce, table<sum, float>)
 
 std::int64_t matrix_reduce_workspace_bytes(const matrix_reduce_problem& problem, const device_traits& device,
                                            matrix_reduce_algorithm algorithm) {

@@ -1,13 +1,12 @@
 #include "src/norm/gradient_rungs.hpp"
 
+#include "src/rung_queries.hpp"
 #include "src/workspace.hpp"
 #include <heddle/types.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <string>
-#include <string_view>
 
 namespace heddle {
 namespace {
@@ -44,23 +43,7 @@ gradient_facts valid_facts(const char* operation, const norm_gradient_problem& p
 
 }  // namespace
 
-std::span<const norm_gradient_algorithm> norm_gradient_algorithms() {
-    return detail::ids_of<table<true, float>>;
-}
-
-std::string_view to_string(norm_gradient_algorithm algorithm) {
-    return rungs.name_of(algorithm);
-}
-
-norm_gradient_algorithm select(const norm_gradient_problem& problem, const device_traits& device) {
-    return rungs.choose("select", automatic, valid_facts("select", problem, device), device).rung->id;
-}
-
-std::string why_not(norm_gradient_algorithm algorithm, const norm_gradient_problem& problem,
-                    const device_traits& device) {
-    rungs.require_known("why_not", "algorithm", algorithm);
-    return rungs.why_not("norm_gradient", algorithm, valid_facts("why_not", problem, device), device);
-}
+HEDDLE_RUNG_QUERIES(norm_gradient, table<true, float>)
 
 std::int64_t norm_gradient_workspace_bytes(const norm_gradient_problem& problem, const device_traits& device,
                                            norm_gradient_algorithm algorithm) {

@@ -1,11 +1,9 @@
 #include "src/norm/rungs.hpp"
 
+#include "src/rung_queries.hpp"
 #include <heddle/types.hpp>
 
 #include <array>
-#include <cstdint>
-#include <string>
-#include <string_view>
 
 namespace heddle {
 namespace {
@@ -37,22 +35,7 @@ norm_facts valid_facts(const char* operation, const norm_problem& p, const devic
 
 }  // namespace
 
-std::span<const norm_algorithm> norm_algorithms() {
-    return detail::ids_of<table<true, float>>;
-}
-
-std::string_view to_string(norm_algorithm algorithm) {
-    return rungs.name_of(algorithm);
-}
-
-norm_algorithm select(const norm_problem& problem, const device_traits& device) {
-    return rungs.choose("select", automatic, valid_facts("select", problem, device), device).rung->id;
-}
-
-std::string why_not(norm_algorithm algorithm, const norm_problem& problem, const device_traits& device) {
-    rungs.require_known("why_not", "algorithm", algorithm);
-    return rungs.why_not("norm", algorithm, valid_facts("why_not", problem, device), device);
-}
+HEDDLE_RUNG_QUERIES(norm, table<true, float>)
 
 namespace detail {
 

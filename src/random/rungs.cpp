@@ -1,11 +1,10 @@
 #include "src/random/rungs.hpp"
 
+#include "src/rung_queries.hpp"
 #include "src/validate.hpp"
 
 #include <array>
 #include <cstdint>
-#include <string>
-#include <string_view>
 
 namespace heddle {
 namespace {
@@ -41,22 +40,7 @@ random_facts valid_facts(const char* operation, const random_problem& p, const d
 
 }  // namespace
 
-std::span<const random_algorithm> random_algorithms() {
-    return detail::ids_of<table>;
-}
-
-std::string_view to_string(random_algorithm algorithm) {
-    return rungs.name_of(algorithm);
-}
-
-random_algorithm select(const random_problem& problem, const device_traits& device) {
-    return rungs.choose("select", automatic, valid_facts("select", problem, device), device).rung->id;
-}
-
-std::string why_not(random_algorithm algorithm, const random_problem& problem, const device_traits& device) {
-    rungs.require_known("why_not", "algorithm", algorithm);
-    return rungs.why_not("random", algorithm, valid_facts("why_not", problem, device), device);
-}
+HEDDLE_RUNG_QUERIES(random, table)
 
 detail::rung_table<detail::random_rung> detail::random_rungs() {
     return rungs;

@@ -1,6 +1,7 @@
 #include "src/reduce/rungs.hpp"
 
 #include "src/format.hpp"
+#include "src/rung_queries.hpp"
 #include "src/validate.hpp"
 #include "src/workspace.hpp"
 #include <heddle/error.hpp>
@@ -8,7 +9,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -122,9 +122,7 @@ kernel::plan plan_of(const char* operation, reduce_algorithm algorithm, const re
 
 }  // namespace
 
-std::span<const reduce_algorithm> reduce_algorithms() {
-    return detail::ids_of<table<kernel::sum, float>>;
-}
+HEDDLE_RUNG_QUERIES(reduce, table<kernel::sum, float>)
 
 std::span<const reduce_algorithm> reduce_algorithms(reduce_operation operation) {
     const auto found = std::ranges::find(descriptions, operation, &description::value);
@@ -138,19 +136,6 @@ std::span<const reduce_operation> reduce_operations() {
 std::string_view to_string(reduce_operation operation) {
     const auto found = std::ranges::find(descriptions, operation, &description::value);
     return found == descriptions.end() ? "unknown" : found->name;
-}
-
-std::string_view to_string(reduce_algorithm algorithm) {
-    return rungs.name_of(algorithm);
-}
-
-reduce_algorithm select(const reduce_problem& problem, const device_traits& device) {
-    return rungs.choose("select", automatic, valid_facts("select", problem, device), device).rung->id;
-}
-
-std::string why_not(reduce_algorithm algorithm, const reduce_problem& problem, const device_traits& device) {
-    rungs.require_known("why_not", "algorithm", algorithm);
-    return rungs.why_not("reduce", algorithm, valid_facts("why_not", problem, device), device);
 }
 
 std::string why_not(reduce_operation operation, reduce_algorithm algorithm, const reduce_problem& problem,

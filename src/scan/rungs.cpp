@@ -1,12 +1,11 @@
 #include "src/scan/rungs.hpp"
 
+#include "src/rung_queries.hpp"
 #include "src/validate.hpp"
 #include "src/workspace.hpp"
 
 #include <array>
 #include <cstdint>
-#include <string>
-#include <string_view>
 
 namespace heddle {
 namespace {
@@ -47,22 +46,7 @@ plan plan_of(const char* operation, scan_algorithm algorithm, const scan_problem
 
 }  // namespace
 
-std::span<const scan_algorithm> scan_algorithms() {
-    return detail::ids_of<table<float>>;
-}
-
-std::string_view to_string(scan_algorithm algorithm) {
-    return rungs.name_of(algorithm);
-}
-
-scan_algorithm select(const scan_problem& problem, const device_traits& device) {
-    return rungs.choose("select", automatic, valid_facts("select", problem, device), device).rung->id;
-}
-
-std::string why_not(scan_algorithm algorithm, const scan_problem& problem, const device_traits& device) {
-    rungs.require_known("why_not", "algorithm", algorithm);
-    return rungs.why_not("scan", algorithm, valid_facts("why_not", problem, device), device);
-}
+HEDDLE_RUNG_QUERIES(scan, table<float>)
 
 std::int64_t scan_workspace_bytes(const scan_problem& problem, const device_traits& device,
                                   scan_algorithm algorithm) {

@@ -1,11 +1,9 @@
 #include "src/softmax/gradient_rungs.hpp"
 
+#include "src/rung_queries.hpp"
 #include <heddle/types.hpp>
 
 #include <array>
-#include <cstdint>
-#include <string>
-#include <string_view>
 
 namespace heddle {
 namespace {
@@ -38,23 +36,7 @@ gradient_facts valid_facts(const char* operation, const softmax_gradient_problem
 
 }  // namespace
 
-std::span<const softmax_gradient_algorithm> softmax_gradient_algorithms() {
-    return detail::ids_of<table<false, float>>;
-}
-
-std::string_view to_string(softmax_gradient_algorithm algorithm) {
-    return rungs.name_of(algorithm);
-}
-
-softmax_gradient_algorithm select(const softmax_gradient_problem& problem, const device_traits& device) {
-    return rungs.choose("select", automatic, valid_facts("select", problem, device), device).rung->id;
-}
-
-std::string why_not(softmax_gradient_algorithm algorithm, const softmax_gradient_problem& problem,
-                    const device_traits& device) {
-    rungs.require_known("why_not", "algorithm", algorithm);
-    return rungs.why_not("softmax_gradient", algorithm, valid_facts("why_not", problem, device), device);
-}
+HEDDLE_RUNG_QUERIES(softmax_gradient, table<false, float>)
 
 namespace detail {
 

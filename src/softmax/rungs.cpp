@@ -1,11 +1,9 @@
 #include "src/softmax/rungs.hpp"
 
+#include "src/rung_queries.hpp"
 #include <heddle/types.hpp>
 
 #include <array>
-#include <cstdint>
-#include <string>
-#include <string_view>
 
 namespace heddle {
 namespace {
@@ -37,23 +35,7 @@ softmax_facts valid_facts(const char* operation, const softmax_problem& p, const
 
 }  // namespace
 
-std::span<const softmax_algorithm> softmax_algorithms() {
-    return detail::ids_of<table<false, float>>;
-}
-
-std::string_view to_string(softmax_algorithm algorithm) {
-    return rungs.name_of(algorithm);
-}
-
-softmax_algorithm select(const softmax_problem& problem, const device_traits& device) {
-    return rungs.choose("select", automatic, valid_facts("select", problem, device), device).rung->id;
-}
-
-std::string why_not(softmax_algorithm algorithm, const softmax_problem& problem,
-                    const device_traits& device) {
-    rungs.require_known("why_not", "algorithm", algorithm);
-    return rungs.why_not("softmax", algorithm, valid_facts("why_not", problem, device), device);
-}
+HEDDLE_RUNG_QUERIES(softmax, table<false, float>)
 
 namespace detail {
 

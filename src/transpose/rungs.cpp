@@ -1,13 +1,12 @@
 #include "src/transpose/rungs.hpp"
 
 #include "kernels/transpose/tuning/tuning.hpp"
+#include "src/rung_queries.hpp"
 #include "src/validate.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <string>
-#include <string_view>
 
 namespace heddle {
 namespace {
@@ -52,23 +51,7 @@ transpose_facts valid_facts(const char* operation, const transpose_problem& p, c
 
 }  // namespace
 
-std::span<const transpose_algorithm> transpose_algorithms() {
-    return detail::ids_of<table<std::uint32_t>>;
-}
-
-std::string_view to_string(transpose_algorithm algorithm) {
-    return rungs.name_of(algorithm);
-}
-
-transpose_algorithm select(const transpose_problem& problem, const device_traits& device) {
-    return rungs.choose("select", automatic, valid_facts("select", problem, device), device).rung->id;
-}
-
-std::string why_not(transpose_algorithm algorithm, const transpose_problem& problem,
-                    const device_traits& device) {
-    rungs.require_known("why_not", "algorithm", algorithm);
-    return rungs.why_not("transpose", algorithm, valid_facts("why_not", problem, device), device);
-}
+HEDDLE_RUNG_QUERIES(transpose, table<std::uint32_t>)
 
 namespace detail {
 
