@@ -34,6 +34,12 @@ struct rung {
     void (*launch)(const Plan&, const Arguments&, cudaStream_t);
 };
 
+/// A row of a list such as HEDDLE_RANDOM_RUNGS, and one whose launch is a template of an element type T.
+#define HEDDLE_ROW(name, pays, ...) \
+    {name, #name, detail::needs<__VA_ARGS__>, pays, plan_##name, launch_##name},
+#define HEDDLE_ROW_OF_TYPE(name, pays, ...) \
+    {name, #name, detail::needs<__VA_ARGS__>, pays, plan_##name, launch_##name<T>},
+
 /// One thing that rungs need of a problem, and how an error says that it lacks.
 template <class Problem>
 struct need {
@@ -69,6 +75,11 @@ template <class Problem>
 inline constexpr need<Problem> ampere{
     [](const Problem&, const device_traits& device) { return device.has_compute_capability(8, 0); },
     "needs compute capability 8.0"};
+
+/// For rungs that need the elements of each row side by side.
+inline constexpr auto unit_stride = [](const auto& problem, const auto&) {
+    return problem.unit_stride ? std::string_view() : "needs each row's elements side by side";
+};
 
 /// For rungs that are slow, and take no scratch memory.
 inline constexpr auto without_scratch = [](const auto& problem, const auto&) { return !problem.has_scratch; };

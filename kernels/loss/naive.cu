@@ -55,21 +55,9 @@ template <class T>
 __global__ void __launch_bounds__(tile::threads) naive(mean_squared_error_arguments<T> a) {
     const std::int64_t row = std::int64_t{blockIdx.x} * tile::threads + threadIdx.x;
     if (row >= a.prediction.rows) return;
-    const T* x = a.prediction.data + row * a.prediction.row_stride;
-    const T* t = a.target.data + row * a.target.row_stride;
-    T* y = a.gradient.data + row * a.gradient.row_stride;
-    const auto cols = static_cast<float>(a.prediction.cols);
-    const float factor = 2 / cols * a.scale;
-    const auto square = [&](std::int64_t col) {
-        const auto prediction = static_cast<float>(x[col * a.prediction.col_stride]),
-                   target = static_cast<float>(t[col * a.target.col_stride]);
-        if (is_wanted(a.gradient))
-            y[col * a.gradient.col_stride] =
-                static_cast<T>(squared_error_gradient(prediction, target, factor));
-        const float difference = prediction - target;
-        return difference * difference;
-    };
-    write_loss(a.loss, row, combine_runs(0, a.prediction.cols, 1, 0.0f, square, plus{}) / cols);
+    const squared_error_row<T> in_row(a, row);
+    const auto square = [&](std::int64_t col) { return in_row.take_square(col); };
+    write_loss(a.loss, row, combine_runs(0, a.prediction.cols, 1, 0.0f, square, plus{}) / in_row.cols);
 }
 
 }  // namespace

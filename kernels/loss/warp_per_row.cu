@@ -50,9 +50,7 @@ __global__ void __launch_bounds__(tile::threads) warp_per_row(cross_entropy_argu
                    exponential<T>(difference(value, mine.largest));
         distances += difference(logit, value);
     }
-    const float largest = lanes_reduce(mine.largest, warp_size, larger{});
-    const float sum = mine.sum * exponential<T>(difference(mine.largest, largest));
-    const normalizer of_row{largest, lanes_reduce(sum, warp_size, plus{})};
+    const normalizer of_row = combine<T>(mine);
     distances = lanes_reduce(distances, warp_size, plus{});
 
     if (lane == 0) write_loss(a.loss, row, loss_of(a, target, of_row, logit, distances));
@@ -63,7 +61,7 @@ __global__ void __launch_bounds__(tile::threads) warp_per_row(cross_entropy_argu
     T* y = a.gradient.data + row * a.gradient.row_stride;
     for (std::int64_t col = lane; col < a.logits.cols; col += warp_size) {
         const float wanted = col == target.col ? hot.of_label : hot.of_others;
-        const float share = exponential<T>(difference(element(col), largest));
+        const float share = exponential<T>(difference(element(col), of_row.largest));
         y[col * a.gradient.col_stride] =
             static_cast<T>(target.is_col() ? fmaf(share, factor, -wanted) : target.fill());
     }
@@ -74,23 +72,11 @@ __global__ void __launch_bounds__(tile::threads) warp_per_row(mean_squared_error
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
     const std::int64_t row = row_of_warp();
     if (row >= a.prediction.rows) return;
-    const T* x = a.prediction.data + row * a.prediction.row_stride;
-    const T* t = a.target.data + row * a.target.row_stride;
-    T* y = a.gradient.data + row * a.gradient.row_stride;
-    const auto cols = static_cast<float>(a.prediction.cols);
-    const float factor = 2 / cols * a.scale;
+    const squared_error_row<T> in_row(a, row);
     float sum = 0;
-    for (std::int64_t col = lane; col < a.prediction.cols; col += warp_size) {
-        const auto prediction = static_cast<float>(x[col * a.prediction.col_stride]),
-                   target = static_cast<float>(t[col * a.target.col_stride]);
-        if (is_wanted(a.gradient))
-            y[col * a.gradient.col_stride] =
-                static_cast<T>(squared_error_gradient(prediction, target, factor));
-        const float difference = prediction - target;
-        sum += difference * difference;
-    }
+    for (std::int64_t col = lane; col < a.prediction.cols; col += warp_size) sum += in_row.take_square(col);
     sum = lanes_reduce(sum, warp_size, plus{});
-    if (lane == 0) write_loss(a.loss, row, sum / cols);
+    if (lane == 0) write_loss(a.loss, row, sum / in_row.cols);
 }
 
 /// Whether row_argmax() prefers a column to the label: NaN wins, then the larger score, and the first of equals.

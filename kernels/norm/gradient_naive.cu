@@ -9,6 +9,7 @@
 #include "kernels/device/instantiate.hpp"
 #include "kernels/device/launch.hpp"
 #include "kernels/device/math.hpp"
+#include "kernels/device/row.cuh"
 #include "kernels/device/runs.cuh"
 #include "kernels/norm/gradient.cuh"
 
@@ -19,13 +20,6 @@ namespace {
 
 struct tile {
     static constexpr int threads = 128;
-};
-
-struct plus {
-    template <class State>
-    __device__ State operator()(const State& a, const State& b) const {
-        return a + b;
-    }
 };
 
 template <bool centred, class T>

@@ -9,6 +9,7 @@
 #include "kernels/device/instantiate.hpp"
 #include "kernels/device/launch.hpp"
 #include "kernels/device/math.hpp"
+#include "kernels/device/row.cuh"
 #include "kernels/device/runs.cuh"
 #include "kernels/norm/launch.hpp"
 #include "kernels/norm/scale.cuh"
@@ -29,18 +30,17 @@ __global__ void __launch_bounds__(tile::threads) naive(arguments<T> a) {
     const T* x = a.x.data + row * a.x.row_stride;
     T* y = a.y.data + row * a.y.row_stride;
     const auto element = [&](std::int64_t col) { return static_cast<float>(x[col * a.x.col_stride]); };
-    const auto add = [](float sum, float addend) { return sum + addend; };
     const auto cols = static_cast<float>(a.x.cols);
 
     float mean = 0;
     if constexpr (centred) {
-        mean = combine_runs(0, a.x.cols, 1, 0.0f, element, add) / cols;
+        mean = combine_runs(0, a.x.cols, 1, 0.0f, element, plus{}) / cols;
     }
     const auto square = [&](std::int64_t col) {
         const float deviation = element(col) - mean;
         return deviation * deviation;
     };
-    const float squares = combine_runs(0, a.x.cols, 1, 0.0f, square, add);
+    const float squares = combine_runs(0, a.x.cols, 1, 0.0f, square, plus{});
     const float scale = reciprocal_deviation(squares, cols, a.epsilon);
 
     for (std::int64_t col = 0; col < a.x.cols; ++col)

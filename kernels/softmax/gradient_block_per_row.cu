@@ -25,15 +25,6 @@ struct tile {
     static constexpr int warps = threads / warp_size;
 };
 
-/// Every thread gets the sum over the block.
-__device__ float block_sum(float value, float (&of_warps)[tile::warps]) {
-    value = lanes_reduce(value, warp_size, plus{});
-    ptx::sync_threads();  // the former sum has been read
-    if (threadIdx.x % warp_size == 0) of_warps[threadIdx.x / warp_size] = value;
-    ptx::sync_threads();
-    return lanes_reduce(of_warps[threadIdx.x % tile::warps], tile::warps, plus{});
-}
-
 template <bool logarithm, class T>
 __global__ void __launch_bounds__(tile::threads) gradient_block_per_row(gradient_arguments<T> a) {
     __shared__ float of_warps[tile::warps];

@@ -8,6 +8,7 @@
 #include "kernels/device/instantiate.hpp"
 #include "kernels/device/launch.hpp"
 #include "kernels/device/math.hpp"
+#include "kernels/device/row.cuh"
 #include "kernels/device/runs.cuh"
 #include "kernels/softmax/gradient.cuh"
 #include "kernels/softmax/launch.hpp"
@@ -33,8 +34,7 @@ __global__ void __launch_bounds__(tile::threads) gradient_naive(gradient_argumen
 
     const float sum = combine_runs(
         0, a.dx.cols, 1, 0.0f,
-        [&](std::int64_t col) { return gradient_term<logarithm>(y_at(col), dy_at(col)); },
-        [](float total, float addend) { return total + addend; });
+        [&](std::int64_t col) { return gradient_term<logarithm>(y_at(col), dy_at(col)); }, plus{});
     for (std::int64_t col = 0; col < a.dx.cols; ++col)
         dx[col * a.dx.col_stride] = static_cast<T>(gradient_of<logarithm, T>(y_at(col), dy_at(col), sum));
 }

@@ -9,6 +9,7 @@
 #include "kernels/device/instantiate.hpp"
 #include "kernels/device/launch.hpp"
 #include "kernels/device/math.hpp"
+#include "kernels/device/row.cuh"
 #include "kernels/device/runs.cuh"
 #include "kernels/softmax/exponential.cuh"
 #include "kernels/softmax/launch.hpp"
@@ -33,8 +34,7 @@ __global__ void __launch_bounds__(tile::threads) naive(arguments<T> a) {
     float largest = -infinity;
     for (std::int64_t col = 0; col < a.x.cols; ++col) largest = fmaxf(largest, element(col));
     const auto share = [&](std::int64_t col) { return exponential<T>(difference(element(col), largest)); };
-    const auto add = [](float sum, float addend) { return sum + addend; };
-    const float sum = combine_runs(0, a.x.cols, 1, 0.0f, share, add);
+    const float sum = combine_runs(0, a.x.cols, 1, 0.0f, share, plus{});
 
     for (std::int64_t col = 0; col < a.x.cols; ++col)
         y[col * a.y.col_stride] =

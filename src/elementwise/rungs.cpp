@@ -15,11 +15,7 @@ using namespace kernels::elementwise;
 using namespace detail;
 using enum elementwise_algorithm;
 
-constexpr auto table = std::to_array<elementwise_rung>({
-#define ROW(name, pays, ...) {name, #name, needs<__VA_ARGS__>, pays, plan_##name, launch_##name},
-    HEDDLE_ELEMENTWISE_RUNGS(ROW)
-#undef ROW
-});
+constexpr auto table = std::to_array<elementwise_rung>({HEDDLE_ELEMENTWISE_RUNGS(HEDDLE_ROW)});
 
 constexpr rung_table rungs(table, "elementwise_algorithm");
 

@@ -21,11 +21,7 @@ constexpr need<histogram_facts> unit_stride{[](auto& problem, auto&) { return pr
                                             "needs x.stride 1"};
 
 template <class T>
-constexpr auto table = std::to_array<histogram_rung<T>>({
-#define ROW(name, pays, ...) {name, #name, needs<__VA_ARGS__>, pays, plan_##name, launch_##name<T>},
-    HEDDLE_HISTOGRAM_RUNGS(ROW)
-#undef ROW
-});
+constexpr auto table = std::to_array<histogram_rung<T>>({HEDDLE_HISTOGRAM_RUNGS(HEDDLE_ROW_OF_TYPE)});
 
 constexpr const char* enumeration = "histogram_algorithm";
 /// What does not depend on the type.

@@ -1,3 +1,4 @@
+#include "src/host/parallel.hpp"
 #include "src/linear/validate.hpp"
 #include <heddle/host.hpp>
 #include <heddle/types.hpp>
@@ -9,9 +10,6 @@
 
 namespace heddle::host {
 namespace {
-
-/// Fewer elements run on one thread: starting threads would take longer.
-constexpr std::int64_t elements_to_share = 16384;
 
 /// `sum` times the derivative of an activation. x is the activation's result.
 float times_derivative(matmul_activation activation, float x, float sum) {

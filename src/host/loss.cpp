@@ -1,3 +1,5 @@
+#include "src/host/parallel.hpp"
+#include "src/host/row_of.hpp"
 #include "src/loss/validate.hpp"
 #include <heddle/host.hpp>
 #include <heddle/types.hpp>
@@ -9,20 +11,6 @@
 
 namespace heddle::host {
 namespace {
-
-/// Fewer elements run on one thread: starting threads would take longer.
-constexpr std::int64_t elements_to_share = 16384;
-
-template <class T>
-struct row_of {
-    T* data;
-    std::int64_t stride;
-
-    row_of(const matrix_view<T>& m, std::int64_t row) : data(m.data), stride(m.col_stride) {
-        if (data != nullptr) data += row * m.row_stride;
-    }
-    T& operator[](std::int64_t col) const { return data[col * stride]; }
-};
 
 /// x - y, but 0 instead of NaN for equal infinities.
 double difference(double x, double y) {

@@ -1,3 +1,5 @@
+#include "src/host/parallel.hpp"
+#include "src/host/row_of.hpp"
 #include "src/norm/validate.hpp"
 #include <heddle/host.hpp>
 #include <heddle/types.hpp>
@@ -8,17 +10,6 @@
 
 namespace heddle::host {
 namespace {
-
-/// Fewer elements run on one thread: starting threads would take longer.
-constexpr std::int64_t elements_to_share = 16384;
-
-template <class T>
-struct row_of {
-    T* data;
-    std::int64_t stride;
-
-    T& operator[](std::int64_t col) const { return data[col * stride]; }
-};
 
 template <class T>
 float parameter(const vector_view<const T>& v, std::int64_t col, float otherwise) {
@@ -62,8 +53,7 @@ void each_row(const char* operation, const matrix_view<const T>& x, const vector
     detail::validate_norm(operation, x, gamma, beta, y, epsilon);
 #pragma omp parallel for schedule(static) if (y.rows * y.cols > elements_to_share)
     for (std::int64_t row = 0; row < y.rows; ++row)
-        normalize<centred, T>({x.data + row * x.row_stride, x.col_stride}, gamma, beta,
-                              {y.data + row * y.row_stride, y.col_stride}, y.cols, epsilon);
+        normalize<centred, T>({x, row}, gamma, beta, {y, row}, y.cols, epsilon);
 }
 
 }  // namespace

@@ -1,3 +1,4 @@
+#include "src/host/parallel.hpp"
 #include "src/norm/validate_gradient.hpp"
 #include <heddle/host.hpp>
 #include <heddle/types.hpp>
@@ -10,9 +11,6 @@
 
 namespace heddle::host {
 namespace {
-
-/// Fewer elements run on one thread: starting threads would take longer.
-constexpr std::int64_t elements_to_share = 16384;
 
 struct statistics {
     double mean;

@@ -1,3 +1,4 @@
+#include "src/host/parallel.hpp"
 #include "src/optimizer/validate.hpp"
 #include <heddle/host.hpp>
 #include <heddle/types.hpp>
@@ -8,9 +9,6 @@
 
 namespace heddle::host {
 namespace {
-
-/// Fewer elements run on one thread: starting threads would take longer.
-constexpr std::int64_t elements_to_share = 16384;
 
 template <class Options>
 float learning_rate_of(const Options& options) {

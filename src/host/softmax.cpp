@@ -1,4 +1,5 @@
 #include "src/elementwise/validate.hpp"
+#include "src/host/parallel.hpp"
 #include <heddle/host.hpp>
 #include <heddle/types.hpp>
 
@@ -9,9 +10,6 @@
 
 namespace heddle::host {
 namespace {
-
-/// Fewer elements run on one thread: starting threads would take longer.
-constexpr std::int64_t elements_to_share = 16384;
 
 /// x - largest, but 0 instead of NaN for equal infinities.
 float difference(float x, float largest) {

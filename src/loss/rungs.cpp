@@ -12,9 +12,6 @@ using namespace kernels::loss;
 using namespace detail;
 using enum loss_algorithm;
 
-constexpr need<loss_facts> unit_stride{[](auto& problem, auto&) { return problem.unit_stride; },
-                                       "needs each row's elements side by side"};
-
 /// The plan of a rung, for either operation.
 template <auto plan, class Arguments>
 constexpr auto plan_of = plan;

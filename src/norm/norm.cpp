@@ -21,10 +21,7 @@ void run(const char* operation, const kernels::norm::arguments<T>& a, cuda::stre
     const auto rungs = detail::norm_rungs<centred, T>();
     rungs.require_known(operation, {"options", "algorithm"}, algorithm);
     const kernels::norm::norm_facts facts(validated(operation, a));
-    if (a.y.rows == 0 || a.y.cols == 0) return;
-    const detail::stream_device device(stream);
-    const auto [rung, plan] = rungs.choose(operation, algorithm, facts, device.traits());
-    rung->launch(plan, a, stream.get());
+    detail::choose_and_launch(operation, rungs, algorithm, facts, a, stream);
 }
 
 }  // namespace

@@ -13,14 +13,7 @@ using namespace kernels::random;
 using namespace detail;
 using enum random_algorithm;
 
-constexpr need<random_facts> unit_stride{[](auto& problem, auto&) { return problem.unit_stride; },
-                                         "needs each row's elements side by side"};
-
-constexpr auto table = std::to_array<random_rung>({
-#define ROW(name, pays, ...) {name, #name, needs<__VA_ARGS__>, pays, plan_##name, launch_##name},
-    HEDDLE_RANDOM_RUNGS(ROW)
-#undef ROW
-});
+constexpr auto table = std::to_array<random_rung>({HEDDLE_RANDOM_RUNGS(HEDDLE_ROW)});
 
 constexpr rung_table rungs(table, "random_algorithm");
 

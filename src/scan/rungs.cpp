@@ -17,11 +17,7 @@ using enum scan_algorithm;
 /// look_back is one launch that moves each element once, at any stride; a small scan is one block of it. Without scratch memory
 /// one block of reduce_then_scan does a large one.
 template <class T>
-constexpr auto table = std::to_array<scan_rung<T>>({
-#define ROW(name, pays, ...) {name, #name, needs<__VA_ARGS__>, pays, plan_##name, launch_##name<T>},
-    HEDDLE_SCAN_RUNGS(ROW)
-#undef ROW
-});
+constexpr auto table = std::to_array<scan_rung<T>>({HEDDLE_SCAN_RUNGS(HEDDLE_ROW_OF_TYPE)});
 
 constexpr const char* enumeration = "scan_algorithm";
 /// What does not depend on the type.

@@ -12,9 +12,6 @@ using namespace kernels::softmax;
 using namespace detail;
 using enum softmax_algorithm;
 
-constexpr need<softmax_facts> unit_stride{[](auto& problem, auto&) { return problem.unit_stride; },
-                                          "needs each row's elements side by side"};
-
 template <bool logarithm, class T>
 constexpr auto table = std::to_array<softmax_rung<T>>({
 #define ROW(name, pays, additions, rescalings, ...) \

@@ -21,10 +21,7 @@ void run(const char* operation, const kernels::softmax::arguments<T>& a, cuda::s
     const auto rungs = detail::softmax_rungs<logarithm, T>();
     rungs.require_known(operation, {"options", "algorithm"}, options.algorithm);
     const kernels::softmax::softmax_facts facts(validated(operation, a));
-    if (a.y.rows == 0 || a.y.cols == 0) return;
-    const detail::stream_device device(stream);
-    const auto [rung, plan] = rungs.choose(operation, options.algorithm, facts, device.traits());
-    rung->launch(plan, a, stream.get());
+    detail::choose_and_launch(operation, rungs, options.algorithm, facts, a, stream);
 }
 
 }  // namespace

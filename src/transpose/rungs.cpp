@@ -26,12 +26,8 @@ bool fills_tiles(const transpose_facts& problem, const device_traits& device) {
     return !is_narrow(problem, device);
 }
 
-template <class Word>
-constexpr auto table = std::to_array<transpose_rung<Word>>({
-#define ROW(name, pays, ...) {name, #name, needs<__VA_ARGS__>, pays, plan_##name, launch_##name<Word>},
-    HEDDLE_TRANSPOSE_RUNGS(ROW)
-#undef ROW
-});
+template <class T>
+constexpr auto table = std::to_array<transpose_rung<T>>({HEDDLE_TRANSPOSE_RUNGS(HEDDLE_ROW_OF_TYPE)});
 
 constexpr const char* enumeration = "transpose_algorithm";
 /// What does not depend on the type.
