@@ -27,6 +27,20 @@ using bfloat16 = __nv_bfloat16;
     TYPE(std::int32_t __VA_OPT__(, ) __VA_ARGS__)          \
     TYPE(std::int64_t __VA_OPT__(, ) __VA_ARGS__)
 
+/// TYPE(T, ...) for the types of 32 and 64 bits, which scans take.
+#define HEDDLE_WIDE_TYPES(TYPE, ...)              \
+    TYPE(double __VA_OPT__(, ) __VA_ARGS__)       \
+    TYPE(float __VA_OPT__(, ) __VA_ARGS__)        \
+    TYPE(std::int32_t __VA_OPT__(, ) __VA_ARGS__) \
+    TYPE(std::int64_t __VA_OPT__(, ) __VA_ARGS__)
+
+/// TYPE(T, ...) for an unsigned integer of each size. Functions that move bits alone take any type of these sizes.
+#define HEDDLE_WORD_TYPES(TYPE, ...)               \
+    TYPE(std::uint8_t __VA_OPT__(, ) __VA_ARGS__)  \
+    TYPE(std::uint16_t __VA_OPT__(, ) __VA_ARGS__) \
+    TYPE(std::uint32_t __VA_OPT__(, ) __VA_ARGS__) \
+    TYPE(std::uint64_t __VA_OPT__(, ) __VA_ARGS__)
+
 /// PAIR(T, U, ...) for half and bfloat16, each with itself and with float.
 #define HEDDLE_PAIRS_OF_16_BITS(PAIR, ...)              \
     PAIR(half, half __VA_OPT__(, ) __VA_ARGS__)         \

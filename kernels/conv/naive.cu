@@ -8,7 +8,7 @@
 #include "kernels/conv/naive.cuh"
 #include "kernels/conv/plan/predict.hpp"
 #include "kernels/device/grid.hpp"
-#include "kernels/device/instantiate.hpp"
+#include "kernels/device/launchers.hpp"
 #include <heddle/types.hpp>
 
 #include <algorithm>

@@ -19,11 +19,7 @@ struct tile {
 
 template <class T>
 __global__ void __launch_bounds__(tile::threads) naive(const __grid_constant__ arguments<T> a) {
-    const std::int64_t step = std::int64_t{gridDim.x} * tile::threads;
-    for (std::int64_t i = std::int64_t{blockIdx.x} * tile::threads + threadIdx.x; i < a.x.size; i += step) {
-        const int bin = bin_of(a.x.data[i * a.x.stride], a.range, a.bins);
-        if (bin >= 0) ptx::atomic_add(a.counts + bin, 1ull);
-    }
+    for_each_bin<tile::threads>(a, [&](int bin) { ptx::atomic_add(a.counts + bin, 1ull); });
 }
 
 }  // namespace

@@ -26,11 +26,7 @@ __global__ void __launch_bounds__(tile::threads) shared_memory(const __grid_cons
     for (int bin = static_cast<int>(threadIdx.x); bin < a.bins; bin += tile::threads) counts[bin] = 0;
     ptx::sync_threads();
 
-    const std::int64_t step = std::int64_t{gridDim.x} * tile::threads;
-    for (std::int64_t i = std::int64_t{blockIdx.x} * tile::threads + threadIdx.x; i < a.x.size; i += step) {
-        const int bin = bin_of(a.x.data[i * a.x.stride], a.range, a.bins);
-        if (bin >= 0) ptx::atomic_add(counts + bin, 1u);
-    }
+    for_each_bin<tile::threads>(a, [&](int bin) { ptx::atomic_add(counts + bin, 1u); });
     ptx::sync_threads();
 
     for (int bin = static_cast<int>(threadIdx.x); bin < a.bins; bin += tile::threads)

@@ -8,8 +8,8 @@
 // lie side by side; warp_per_row.cu takes any strides. The limit is DRAM.
 
 #include "kernels/device/block_reduce.cuh"
-#include "kernels/device/instantiate.hpp"
 #include "kernels/device/launch.hpp"
+#include "kernels/device/launchers.hpp"
 #include "kernels/device/ptx/min_max.cuh"
 #include "kernels/device/ptx/sync.cuh"
 #include "kernels/device/row.cuh"

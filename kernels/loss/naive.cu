@@ -6,10 +6,11 @@
 // The formulas as they stand. Neighbouring threads are a row apart, so each load of a row-major matrix fetches 32 bytes
 // for one element. Few rows leave the device empty. It takes any strides; a column-major matrix makes loads coalesced.
 
-#include "kernels/device/instantiate.hpp"
 #include "kernels/device/launch.hpp"
+#include "kernels/device/launchers.hpp"
 #include "kernels/device/math.hpp"
 #include "kernels/device/runs.cuh"
+#include "kernels/device/strided_row.cuh"
 #include "kernels/loss/launch.hpp"
 #include "kernels/loss/row_target.cuh"
 #include "kernels/loss/squared_error.cuh"
@@ -27,15 +28,14 @@ template <class T>
 __global__ void __launch_bounds__(tile::threads) naive(cross_entropy_arguments<T> a) {
     const std::int64_t row = std::int64_t{blockIdx.x} * tile::threads + threadIdx.x;
     if (row >= a.logits.rows) return;
-    const T* x = a.logits.data + row * a.logits.row_stride;
-    const auto element = [&](std::int64_t col) { return static_cast<float>(x[col * a.logits.col_stride]); };
+    const strided_row x(a.logits, row);
     const row_target target = target_of(a, row);
     const float logit = logit_of(a, row, target);
 
     float largest = -infinity;
-    for (std::int64_t col = 0; col < a.logits.cols; ++col) largest = fmaxf(largest, element(col));
-    const auto share = [&](std::int64_t col) { return exponential<T>(difference(element(col), largest)); };
-    const auto distance = [&](std::int64_t col) { return difference(logit, element(col)); };
+    for (std::int64_t col = 0; col < a.logits.cols; ++col) largest = fmaxf(largest, x(col));
+    const auto share = [&](std::int64_t col) { return exponential<T>(difference(x(col), largest)); };
+    const auto distance = [&](std::int64_t col) { return difference(logit, x(col)); };
     const normalizer of_row{largest, combine_runs(0, a.logits.cols, 1, 0.0f, share, plus{})};
     const float distances = a.smoothing > 0 ? combine_runs(0, a.logits.cols, 1, 0.0f, distance, plus{}) : 0;
 

@@ -11,7 +11,7 @@
 // holds them, up to 524288 classes. The label's logit is loaded along with the row, and its gradient is stored last.
 // The elements of a row must lie side by side. The limit is DRAM.
 
-#include "kernels/device/instantiate.hpp"
+#include "kernels/device/launchers.hpp"
 #include "kernels/device/packed_row.cuh"
 #include "kernels/device/ptx/sync.cuh"
 #include "kernels/device/row.cuh"

@@ -6,7 +6,7 @@
 // The plan is softmax's (kernels/device/row_plan.hpp). A thread holds 16 elements of both operands at a time, or fewer of
 // short rows. The elements of a row must lie side by side. The limit is DRAM.
 
-#include "kernels/device/instantiate.hpp"
+#include "kernels/device/launchers.hpp"
 #include "kernels/device/row.cuh"
 #include "kernels/device/row_launch.hpp"
 #include "kernels/loss/launch.hpp"

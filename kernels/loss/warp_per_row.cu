@@ -8,10 +8,11 @@
 // classes keep it busy. Its limits are a load instruction for every element, each waiting for the one before it, two
 // reads, and idle SMs where rows are few. It takes any strides.
 
-#include "kernels/device/instantiate.hpp"
 #include "kernels/device/launch.hpp"
+#include "kernels/device/launchers.hpp"
 #include "kernels/device/math.hpp"
 #include "kernels/device/ptx/sync.cuh"
+#include "kernels/device/strided_row.cuh"
 #include "kernels/loss/launch.hpp"
 #include "kernels/loss/row_target.cuh"
 #include "kernels/loss/squared_error.cuh"
@@ -35,15 +36,14 @@ __global__ void __launch_bounds__(tile::threads) warp_per_row(cross_entropy_argu
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
     const std::int64_t row = row_of_warp();
     if (row >= a.logits.rows) return;
-    const T* x = a.logits.data + row * a.logits.row_stride;
-    const auto element = [&](std::int64_t col) { return static_cast<float>(x[col * a.logits.col_stride]); };
+    const strided_row x(a.logits, row);
     const row_target target = target_of(a, row);
     const float logit = logit_of(a, row, target);
 
     normalizer mine{-infinity, 0};
     float distances = 0;
     for (std::int64_t col = lane; col < a.logits.cols; col += warp_size) {
-        const float value = element(col);
+        const float value = x(col);
         const float former = mine.largest;
         mine.largest = fmaxf(mine.largest, value);
         mine.sum = mine.sum * exponential<T>(difference(former, mine.largest)) +
@@ -61,7 +61,7 @@ __global__ void __launch_bounds__(tile::threads) warp_per_row(cross_entropy_argu
     T* y = a.gradient.data + row * a.gradient.row_stride;
     for (std::int64_t col = lane; col < a.logits.cols; col += warp_size) {
         const float wanted = col == target.col ? hot.of_label : hot.of_others;
-        const float share = exponential<T>(difference(element(col), of_row.largest));
+        const float share = exponential<T>(difference(x(col), of_row.largest));
         y[col * a.gradient.col_stride] =
             static_cast<T>(target.is_col() ? fmaf(share, factor, -wanted) : target.fill());
     }

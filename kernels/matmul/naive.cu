@@ -5,8 +5,8 @@
 // This is the definition. For every k, the 16 rows of a warp are 16 different cache lines of A, and its stores touch 16
 // lines of C. Only four bytes of each 32-byte sector are used. Takes any shape and any strides.
 
-#include "kernels/device/instantiate.hpp"
 #include "kernels/device/launch.hpp"
+#include "kernels/device/launchers.hpp"
 #include "kernels/matmul/element.cuh"
 #include <heddle/types.hpp>
 

@@ -7,8 +7,8 @@
 // epilogue needs an element's place. If neighbours lie apart, a packet is one element. What limits it: memory.
 
 #include "kernels/device/grid.hpp"
-#include "kernels/device/instantiate.hpp"
 #include "kernels/device/launch.hpp"
+#include "kernels/device/launchers.hpp"
 #include "kernels/device/vector.cuh"
 #include "kernels/matmul/element.cuh"
 #include "kernels/matmul/plan/plan.hpp"

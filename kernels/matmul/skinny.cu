@@ -10,8 +10,8 @@
 // a ticket. Here the blocks of a cluster send them to one another's shared memory, in messages that are data and signal.
 // Only a C of few tiles and a long k takes several clusters per tile, and the workspace. What limits it: memory.
 
-#include "kernels/device/instantiate.hpp"
 #include "kernels/device/launch.hpp"
+#include "kernels/device/launchers.hpp"
 #include "kernels/device/pipeline.cuh"
 #include "kernels/device/ptx/grid_dependency.cuh"
 #include "kernels/device/ptx/sync.cuh"

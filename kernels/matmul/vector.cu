@@ -10,8 +10,8 @@
 // flight. Sums are combined in a warp and in a block. If rows are few, several blocks combine sums in the workspace or,
 // without one, in a cluster. Takes any strides; A may be read by elements. What limits it: memory.
 
-#include "kernels/device/instantiate.hpp"
 #include "kernels/device/launch.hpp"
+#include "kernels/device/launchers.hpp"
 #include "kernels/device/ptx/sync.cuh"
 #include "kernels/matmul/vector.cuh"
 #include <heddle/types.hpp>

@@ -89,16 +89,14 @@ plan plan_vectorized_columns(const matrix_facts& problem, const device_traits& d
 plan plan_vectorized_short(const matrix_facts& problem, const device_traits& device);
 
 /// These reduce the rows. The plan is the rung's for these arguments.
-template <class Operation, class T>
-void launch_naive(const plan& plan, const arguments<Operation, T>& arguments, cudaStream_t stream);
-template <class Operation, class T>
-void launch_coalesced(const plan& plan, const arguments<Operation, T>& arguments, cudaStream_t stream);
-template <class Operation, class T>
-void launch_vectorized_rows(const plan& plan, const arguments<Operation, T>& arguments, cudaStream_t stream);
-template <class Operation, class T>
-void launch_vectorized_columns(const plan& plan, const arguments<Operation, T>& arguments,
-                               cudaStream_t stream);
-template <class Operation, class T>
-void launch_vectorized_short(const plan& plan, const arguments<Operation, T>& arguments, cudaStream_t stream);
+#define DECLARE(rung)                   \
+    template <class Operation, class T> \
+    void launch_##rung(const plan& plan, const arguments<Operation, T>& arguments, cudaStream_t stream);
+DECLARE(naive)
+DECLARE(coalesced)
+DECLARE(vectorized_rows)
+DECLARE(vectorized_columns)
+DECLARE(vectorized_short)
+#undef DECLARE
 
 }  // namespace heddle::kernels::matrix_reduce

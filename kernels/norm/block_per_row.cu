@@ -7,9 +7,10 @@
 // threads are too large for short rows. It takes any strides.
 
 #include "kernels/device/grid.hpp"
-#include "kernels/device/instantiate.hpp"
 #include "kernels/device/launch.hpp"
+#include "kernels/device/launchers.hpp"
 #include "kernels/device/ptx/sync.cuh"
+#include "kernels/device/strided_row.cuh"
 #include "kernels/norm/launch.hpp"
 #include "kernels/norm/scale.cuh"
 
@@ -43,26 +44,25 @@ __global__ void __launch_bounds__(tile::threads) block_per_row(arguments<T> a) {
     const auto cols = static_cast<float>(a.x.cols);
 
     for (std::int64_t row = blockIdx.x; row < a.x.rows; row += gridDim.x) {
-        const T* x = a.x.data + row * a.x.row_stride;
-        T* y = a.y.data + row * a.y.row_stride;
-        const auto element = [&](std::int64_t col) { return static_cast<float>(x[col * a.x.col_stride]); };
+        const strided_row x(a.x, row);
+        const strided_row y(a.y, row);
 
         float mean = 0;
         if constexpr (centred) {
             float sum = 0;
-            for (std::int64_t col = threadIdx.x; col < a.x.cols; col += tile::threads) sum += element(col);
+            for (std::int64_t col = threadIdx.x; col < a.x.cols; col += tile::threads) sum += x(col);
             mean = block_sum(sum, values) / cols;
         }
         float squares = 0;
         for (std::int64_t col = threadIdx.x; col < a.x.cols; col += tile::threads) {
-            const float deviation = element(col) - mean;
+            const float deviation = x(col) - mean;
             squares += deviation * deviation;
         }
         const float scale = reciprocal_deviation(block_sum(squares, values), cols, a.epsilon);
 
         for (std::int64_t col = threadIdx.x; col < a.x.cols; col += tile::threads)
-            y[col * a.y.col_stride] = static_cast<T>(scaled(
-                element(col), mean, scale, parameter(a.gamma, col, 1.0f), parameter(a.beta, col, 0.0f)));
+            y.store(col,
+                    scaled(x(col), mean, scale, parameter(a.gamma, col, 1.0f), parameter(a.beta, col, 0.0f)));
     }
 }
 

@@ -6,8 +6,8 @@
 // rows' kernels are a row apart, so each load of a row-major matrix fetches 32 bytes for one element. Few columns leave
 // the device empty. It takes any strides.
 
-#include "kernels/device/instantiate.hpp"
 #include "kernels/device/launch.hpp"
+#include "kernels/device/launchers.hpp"
 #include "kernels/device/math.hpp"
 #include "kernels/device/row.cuh"
 #include "kernels/device/runs.cuh"

@@ -13,8 +13,8 @@
 
 #include "kernels/device/clusters.hpp"
 #include "kernels/device/early_launch.hpp"
-#include "kernels/device/instantiate.hpp"
 #include "kernels/device/launch.hpp"
+#include "kernels/device/launchers.hpp"
 #include "kernels/device/math.hpp"
 #include "kernels/device/ptx/sync.cuh"
 #include "kernels/norm/gradient_exchange.cuh"

@@ -4,7 +4,7 @@
 //
 // It takes any strides. It reads again what registers do not hold, and few long rows occupy few SMs.
 
-#include "kernels/device/instantiate.hpp"
+#include "kernels/device/launchers.hpp"
 #include "kernels/device/row.cuh"
 #include "kernels/device/strip.cuh"
 #include "kernels/norm/launch.hpp"

@@ -9,9 +9,9 @@
 
 #include "kernels/device/block_reduce.cuh"
 #include "kernels/device/cut_line.cuh"
-#include "kernels/device/instantiate.hpp"
 #include "kernels/device/last_block.cuh"
 #include "kernels/device/launch.hpp"
+#include "kernels/device/launchers.hpp"
 #include "kernels/device/math.hpp"
 #include "kernels/optimizer/table.cuh"
 #include "kernels/optimizer/tuning/generic.hpp"

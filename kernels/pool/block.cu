@@ -10,8 +10,8 @@
 
 #include "kernels/device/clusters.hpp"
 #include "kernels/device/grid.hpp"
-#include "kernels/device/instantiate.hpp"
 #include "kernels/device/launch.hpp"
+#include "kernels/device/launchers.hpp"
 #include "kernels/device/math.hpp"
 #include "kernels/device/ptx/cluster.cuh"
 #include "kernels/device/ptx/sync.cuh"

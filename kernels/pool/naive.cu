@@ -7,8 +7,8 @@
 
 #include "kernels/device/grid.hpp"
 #include "kernels/device/index_division.cuh"
-#include "kernels/device/instantiate.hpp"
 #include "kernels/device/launch.hpp"
+#include "kernels/device/launchers.hpp"
 #include "kernels/device/math.hpp"
 #include "kernels/pool/launch.hpp"
 #include "kernels/pool/operations.cuh"

@@ -9,8 +9,8 @@
 // windows are large, a thread's loads follow one after another.
 
 #include "kernels/device/grid.hpp"
-#include "kernels/device/instantiate.hpp"
 #include "kernels/device/launch.hpp"
+#include "kernels/device/launchers.hpp"
 #include "kernels/device/math.hpp"
 #include "kernels/device/warp.hpp"
 #include "kernels/pool/launch.hpp"

@@ -129,21 +129,18 @@ plan plan_vectorized(const reduce_facts& problem, const device_traits& device);
 template <class Operation>
 plan plan_single_pass(const reduce_facts& problem, const device_traits& device);
 
-/// These reduce x. The plan is the rung's for these arguments. The first four need is_on_all_rungs<Operation>.
-template <class Operation, class T>
-void launch_interleaved(const plan& plan, const arguments<Operation, T>& arguments, cudaStream_t stream);
-template <class Operation, class T>
-void launch_sequential(const plan& plan, const arguments<Operation, T>& arguments, cudaStream_t stream);
-template <class Operation, class T>
-void launch_first_add_on_load(const plan& plan, const arguments<Operation, T>& arguments,
-                              cudaStream_t stream);
-template <class Operation, class T>
-void launch_vectorized(const plan& plan, const arguments<Operation, T>& arguments, cudaStream_t stream);
-
-/// Every operation has these.
-template <class Operation, class T>
-void launch_warp_shuffle(const plan& plan, const arguments<Operation, T>& arguments, cudaStream_t stream);
-template <class Operation, class T>
-void launch_single_pass(const plan& plan, const arguments<Operation, T>& arguments, cudaStream_t stream);
+/// These reduce x. The plan is the rung's for these arguments.
+#define DECLARE(rung)                   \
+    template <class Operation, class T> \
+    void launch_##rung(const plan& plan, const arguments<Operation, T>& arguments, cudaStream_t stream);
+// They need is_on_all_rungs<Operation>.
+DECLARE(interleaved)
+DECLARE(sequential)
+DECLARE(first_add_on_load)
+DECLARE(vectorized)
+// Every operation has these.
+DECLARE(warp_shuffle)
+DECLARE(single_pass)
+#undef DECLARE
 
 }  // namespace heddle::kernels::reduce

@@ -14,6 +14,7 @@
 // packets there are. The limit is DRAM, and below some MB the latency of the launch and of the look-back.
 
 #include "kernels/device/launch.hpp"
+#include "kernels/device/launchers.hpp"
 #include "kernels/device/math.hpp"
 #include "kernels/device/ptx/cp_async.cuh"
 #include "kernels/device/ptx/store.cuh"
@@ -276,9 +277,6 @@ void launch_look_back(const plan& plan, const arguments<T>& arguments, cudaStrea
         launch<tile<T, widest<T>>, false>(plan, arguments, stream);
 }
 
-template void launch_look_back(const plan&, const arguments<double>&, cudaStream_t);
-template void launch_look_back(const plan&, const arguments<float>&, cudaStream_t);
-template void launch_look_back(const plan&, const arguments<std::int32_t>&, cudaStream_t);
-template void launch_look_back(const plan&, const arguments<std::int64_t>&, cudaStream_t);
+HEDDLE_WIDE_TYPES(HEDDLE_LAUNCH, launch_look_back, plan, arguments)
 
 }  // namespace heddle::kernels::scan

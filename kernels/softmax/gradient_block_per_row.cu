@@ -6,11 +6,12 @@
 // element, the second time from L1 or L2 where it fits. It takes any strides.
 
 #include "kernels/device/grid.hpp"
-#include "kernels/device/instantiate.hpp"
 #include "kernels/device/launch.hpp"
+#include "kernels/device/launchers.hpp"
 #include "kernels/device/ptx/sync.cuh"
 #include "kernels/device/row.cuh"
 #include "kernels/device/runs.cuh"
+#include "kernels/device/strided_row.cuh"
 #include "kernels/softmax/gradient.cuh"
 #include "kernels/softmax/launch.hpp"
 
@@ -29,18 +30,16 @@ template <bool logarithm, class T>
 __global__ void __launch_bounds__(tile::threads) gradient_block_per_row(gradient_arguments<T> a) {
     __shared__ float of_warps[tile::warps];
     for (std::int64_t row = blockIdx.x; row < a.dx.rows; row += gridDim.x) {
-        const T* y = a.y.data + row * a.y.row_stride;
-        const T* dy = a.dy.data + row * a.dy.row_stride;
-        T* dx = a.dx.data + row * a.dx.row_stride;
-        const auto y_at = [&](std::int64_t col) { return static_cast<float>(y[col * a.y.col_stride]); };
-        const auto dy_at = [&](std::int64_t col) { return static_cast<float>(dy[col * a.dy.col_stride]); };
+        const strided_row y(a.y, row);
+        const strided_row dy(a.dy, row);
+        const strided_row dx(a.dx, row);
 
         const float of_thread = combine_runs(
             threadIdx.x, a.dx.cols, tile::threads, 0.0f,
-            [&](std::int64_t col) { return gradient_term<logarithm>(y_at(col), dy_at(col)); }, plus{});
+            [&](std::int64_t col) { return gradient_term<logarithm>(y(col), dy(col)); }, plus{});
         const float sum = block_sum(of_thread, of_warps);
         for (std::int64_t col = threadIdx.x; col < a.dx.cols; col += tile::threads)
-            dx[col * a.dx.col_stride] = static_cast<T>(gradient_of<logarithm, T>(y_at(col), dy_at(col), sum));
+            dx.store(col, gradient_of<logarithm, T>(y(col), dy(col), sum));
     }
 }
 

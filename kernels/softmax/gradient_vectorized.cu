@@ -7,7 +7,7 @@
 // packets of 16 bytes, or element by element where addresses or row lengths are no multiples of that. Clusters need
 // compute capability 9.0. The elements of a row must lie side by side. The limit is DRAM.
 
-#include "kernels/device/instantiate.hpp"
+#include "kernels/device/launchers.hpp"
 #include "kernels/device/row.cuh"
 #include "kernels/device/row_launch.hpp"
 #include "kernels/softmax/gradient.cuh"

@@ -5,7 +5,7 @@
 // A step of a sum takes one exponential: of the smaller of the new element and the largest so far. It takes any strides.
 // It reads again what registers do not hold, and few long rows occupy few SMs.
 
-#include "kernels/device/instantiate.hpp"
+#include "kernels/device/launchers.hpp"
 #include "kernels/device/strip.cuh"
 #include "kernels/softmax/exponential.cuh"
 #include "kernels/softmax/launch.hpp"

@@ -12,7 +12,7 @@
 // need compute capability 9.0; elsewhere rows beyond 16384 are read twice. The elements of a row must lie side
 // by side. The limit is DRAM.
 
-#include "kernels/device/instantiate.hpp"
+#include "kernels/device/launchers.hpp"
 #include "kernels/device/row.cuh"
 #include "kernels/device/row_launch.hpp"
 #include "kernels/softmax/exponential.cuh"

@@ -3,6 +3,7 @@
 #include "src/rung_queries.hpp"
 #include "src/validate.hpp"
 #include "src/workspace.hpp"
+#include <heddle/types.hpp>
 
 #include <array>
 #include <cstdint>
@@ -63,10 +64,9 @@ rung_table<scan_rung<T>> scan_rungs() {
     return {table<T>, enumeration};
 }
 
-template rung_table<scan_rung<double>> scan_rungs();
-template rung_table<scan_rung<float>> scan_rungs();
-template rung_table<scan_rung<std::int32_t>> scan_rungs();
-template rung_table<scan_rung<std::int64_t>> scan_rungs();
+#define INSTANTIATE(T) template rung_table<scan_rung<T>> scan_rungs();
+HEDDLE_WIDE_TYPES(INSTANTIATE)
+#undef INSTANTIATE
 
 }  // namespace detail
 }  // namespace heddle

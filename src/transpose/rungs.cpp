@@ -3,6 +3,7 @@
 #include "kernels/transpose/tuning/tuning.hpp"
 #include "src/rung_queries.hpp"
 #include "src/validate.hpp"
+#include <heddle/types.hpp>
 
 #include <algorithm>
 #include <array>
@@ -56,10 +57,9 @@ rung_table<transpose_rung<Word>> transpose_rungs() {
     return {table<Word>, enumeration};
 }
 
-template rung_table<transpose_rung<std::uint8_t>> transpose_rungs();
-template rung_table<transpose_rung<std::uint16_t>> transpose_rungs();
-template rung_table<transpose_rung<std::uint32_t>> transpose_rungs();
-template rung_table<transpose_rung<std::uint64_t>> transpose_rungs();
+#define INSTANTIATE(T) template rung_table<transpose_rung<T>> transpose_rungs();
+HEDDLE_WORD_TYPES(INSTANTIATE)
+#undef INSTANTIATE
 
 }  // namespace detail
 }  // namespace heddle

@@ -4,6 +4,13 @@
 
 #include <cuda_runtime_api.h>
 
+/// Declares the plan and the launcher of a rung, for the list of an operation's rungs. The operation has `facts_type`, `plan` and
+/// `arguments<T>`.
+#define HEDDLE_PLAN_AND_LAUNCH(rung, ...)                                     \
+    plan plan_##rung(const facts_type& problem, const device_traits& device); \
+    template <class T>                                                        \
+    void launch_##rung(const plan& plan, const arguments<T>& arguments, cudaStream_t stream);
+
 /// These instantiate LAUNCH, the launcher of a rung, which takes a PLAN, ARGUMENTS of some types, and a stream.
 #define HEDDLE_LAUNCH(T, LAUNCH, PLAN, ARGUMENTS) \
     template void LAUNCH(const PLAN&, const ARGUMENTS<T>&, cudaStream_t);
