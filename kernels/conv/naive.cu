@@ -9,6 +9,7 @@
 #include "kernels/conv/plan/predict.hpp"
 #include "kernels/device/grid.hpp"
 #include "kernels/device/launchers.hpp"
+#include "kernels/device/math.hpp"
 #include <heddle/types.hpp>
 
 #include <algorithm>
@@ -18,7 +19,7 @@ namespace heddle::kernels::conv {
 
 plan plan_naive(const conv_problem& problem, const device_traits& device) {
     const std::int64_t blocks =
-        (output_pixels(problem) * problem.output.channels - 1) / naive_tile::threads + 1;
+        divide_up(output_pixels(problem) * problem.output.channels, naive_tile::threads);
     return {.blocks = {std::min(blocks, max_grid_x)},
             .threads = {naive_tile::threads},
             .us = predicted_us("naive", device,

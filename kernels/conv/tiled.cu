@@ -11,7 +11,7 @@
 #include "kernels/conv/plan/predict.hpp"
 #include "kernels/conv/tiled.cuh"
 #include "kernels/device/grid.hpp"
-#include "kernels/device/instantiate.hpp"
+#include "kernels/device/launchers.hpp"
 #include <heddle/types.hpp>
 
 #include <algorithm>
@@ -20,12 +20,13 @@ namespace heddle::kernels::conv {
 
 plan plan_tiled(const conv_problem& problem, const device_traits& device) {
     const tiled_counts tiles(output_pixels(problem), outputs_of_a_group(problem), problem.geometry.groups);
-    return {.blocks = {std::min(tiles.all(), max_grid_x)},
-            .threads = {tiled_tile::threads},
-            .us = predicted_us("tiled", device,
-                               {.bytes = tensor_bytes(problem),
-                                .rounds = rounds_of(tiles.all(), device),
-                                .steps = static_cast<double>(divide_up(depth(problem), tiled_tile::depth))})};
+    return {
+        .blocks = {std::min(tiles.all(), max_grid_x)},
+        .threads = {tiled_tile::threads},
+        .us = predicted_us("tiled", device,
+                           {.bytes = tensor_bytes(problem),
+                            .rounds = rounds_of(tiles.all(), device),
+                            .steps = static_cast<double>(steps_along(depth(problem), tiled_tile::depth))})};
 }
 
 HEDDLE_LAUNCHES_OF_PAIRS(launch_tiled, plan, arguments)

@@ -14,6 +14,7 @@
 // warps, and a single long row occupies only one or eight. It takes any strides.
 
 #include "kernels/device/launch.hpp"
+#include "kernels/device/math.hpp"
 #include "kernels/device/ptx/sync.cuh"
 #include "kernels/device/runs.cuh"
 #include "kernels/matrix_reduce/instantiate.hpp"
@@ -75,11 +76,11 @@ plan plan_coalesced(const matrix_facts& problem, const device_traits&) {
     const bool is_across = is_across_rows(problem) || problem.row_stride < problem.col_stride;
     const int rows = is_across ? warp_size : tile::warps;     // per block
     const int sharers = is_across ? tile::warps : warp_size;  // threads per row
-    return {.blocks = (problem.rows + rows - 1) / rows,
+    return {.blocks = divide_up(problem.rows, rows),
             .threads = tile::threads,
             .is_across = is_across,
-            .depth = runs_depth((problem.cols + sharers - 1) / sharers) +
-                     (is_across ? tile::warps : warp_reduce_depth)};
+            .depth =
+                runs_depth(divide_up(problem.cols, sharers)) + (is_across ? tile::warps : warp_reduce_depth)};
 }
 
 template <class Operation, class T>

@@ -8,6 +8,7 @@
 // threads as results, which are few where rows are long, and each waits for one load at a time.
 
 #include "kernels/device/launch.hpp"
+#include "kernels/device/math.hpp"
 #include "kernels/device/runs.cuh"
 #include "kernels/matrix_reduce/instantiate.hpp"
 #include "kernels/matrix_reduce/operations.cuh"
@@ -37,7 +38,7 @@ __global__ void __launch_bounds__(tile::threads)
 }  // namespace
 
 plan plan_naive(const matrix_facts& problem, const device_traits&) {
-    return {.blocks = (problem.rows + tile::threads - 1) / tile::threads,
+    return {.blocks = divide_up(problem.rows, tile::threads),
             .threads = tile::threads,
             .depth = runs_depth(problem.cols)};
 }

@@ -11,6 +11,7 @@
 // row where neighbours lie across rows, else at most 128 bytes and no gap between rows. The limit is DRAM.
 
 #include "kernels/device/launch.hpp"
+#include "kernels/device/math.hpp"
 #include "kernels/device/ptx/sync.cuh"
 #include "kernels/matrix_reduce/instantiate.hpp"
 #include "kernels/matrix_reduce/row.cuh"
@@ -99,7 +100,7 @@ plan plan_vectorized_short(const matrix_facts& problem, const device_traits&) {
     static_assert(1 << log_batch == tile::batch);
     const bool is_across = is_across_rows(problem);
     const std::int64_t rows = tile::threads * (is_across ? tile::rows(problem.element_bytes) : 1);
-    return {.blocks = (problem.rows - 1) / rows + 1,
+    return {.blocks = divide_up(problem.rows, rows),
             .threads = tile::threads,
             .is_across = is_across,
             .depth = is_across ? problem.cols

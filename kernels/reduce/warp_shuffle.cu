@@ -10,6 +10,7 @@
 
 #include "kernels/device/block_reduce.cuh"
 #include "kernels/device/launch.hpp"
+#include "kernels/device/math.hpp"
 #include "kernels/reduce/families.cuh"
 #include "kernels/reduce/instantiate.hpp"
 #include "kernels/reduce/levels.hpp"
@@ -67,7 +68,7 @@ plan plan_warp_shuffle(const reduce_facts& problem, const device_traits& device)
     const std::int64_t blocks = std::min<std::int64_t>(blocks_for(problem.size, tile::threads),
                                                        std::int64_t{device.sm_count} * tile::blocks_per_sm);
     const auto depth = [](std::int64_t size, std::int64_t threads) {
-        return (size + threads - 1) / threads + block_reduce_depth;
+        return divide_up(size, threads) + block_reduce_depth;
     };
     plan result;
     result.blocks[0] = blocks;

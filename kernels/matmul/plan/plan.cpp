@@ -159,9 +159,9 @@ split_layout lay_out_split(std::int64_t extent, int tile_extent, std::int64_t k,
     constexpr std::int64_t half_bytes = 2, packet = 8;
     const std::int64_t rows = along_k ? extent : k, cols = along_k ? k : extent;
     split_layout result{};
-    result.stride = divide_up(cols, packet) * packet;
+    result.stride = round_up(cols, packet);
     result.piece_stride = rows * result.stride;
-    result.power_stride = divide_up(extent, tile_extent) * tile_extent;
+    result.power_stride = round_up(extent, tile_extent);
     result.bytes = split_layout::pieces * half_bytes * result.piece_stride +
                    result.power_stride * divide_up(k, step_k) * std::int64_t{sizeof(float)};
     return result;
