@@ -125,10 +125,10 @@ constexpr auto rows_of(decltype(Rung::id) id, auto needs, decltype(Rung::pays) p
             return needs.template operator()<kernel>();
     };
     return [&]<std::size_t... kernel>(std::index_sequence<kernel...>) {
-        return std::array{Rung{
-            id, name_of_kernel(kernels[kernel]), why_not.template operator()<kernel>(), pays,
-            [](const problem& of, const device_traits& device) { return plan_kernel(of, device, kernel); },
-            launch}...};
+        return std::array{
+            Rung{id, name_of_kernel(kernels[kernel]), why_not.template operator()<kernel>(), pays,
+                 [](const problem& p, const device_traits& device) { return plan_kernel(p, device, kernel); },
+                 launch}...};
     }
     (std::make_index_sequence<kernels.size()>());
 }

@@ -53,13 +53,13 @@ matrix_facts valid_facts(const char* operation, const matrix_reduce_problem& p, 
 plan plan_of(const char* operation, matrix_reduce_algorithm algorithm, const matrix_reduce_problem& problem,
              const device_traits& device) {
     rungs.require_known(operation, {"options", "algorithm"}, algorithm);
-    matrix_facts of = valid_facts(operation, problem, device);
-    if (of.rows == 0) return {};
-    if (!rungs.can_run(algorithm, of, device)) {
-        of.col_stride = 1;
-        of.has_scratch = true;
+    matrix_facts facts = valid_facts(operation, problem, device);
+    if (facts.rows == 0) return {};
+    if (!rungs.can_run(algorithm, facts, device)) {
+        facts.col_stride = 1;
+        facts.has_scratch = true;
     }
-    return rungs.choose(operation, algorithm, of, device).plan;
+    return rungs.choose(operation, algorithm, facts, device).plan;
 }
 
 }  // namespace

@@ -49,16 +49,16 @@ std::int64_t norm_gradient_workspace_bytes(const norm_gradient_problem& problem,
                                            norm_gradient_algorithm algorithm) {
     constexpr const char* operation = "norm_gradient_workspace_bytes";
     rungs.require_known(operation, "algorithm", algorithm);
-    gradient_facts of = valid_facts(operation, problem, device);
-    if (of.rows == 0 || of.cols == 0) return 0;
-    of.has_scratch = true;
+    gradient_facts facts = valid_facts(operation, problem, device);
+    if (facts.rows == 0 || facts.cols == 0) return 0;
+    facts.has_scratch = true;
     std::int64_t bytes = 0;
     for (const bool unit_stride : {true, false})
         for (const bool in_packets : {true, false}) {
-            of.unit_stride = unit_stride;
-            of.in_packets = in_packets;
-            if (!rungs.can_run(algorithm, of, device)) continue;
-            bytes = std::max(bytes, scratch_bytes(rungs.choose(operation, algorithm, of, device).plan));
+            facts.unit_stride = unit_stride;
+            facts.in_packets = in_packets;
+            if (!rungs.can_run(algorithm, facts, device)) continue;
+            bytes = std::max(bytes, scratch_bytes(rungs.choose(operation, algorithm, facts, device).plan));
         }
     return workspace_bytes_for(bytes);
 }

@@ -112,12 +112,12 @@ std::string why_it_lacks(reduce_operation operation, reduce_algorithm algorithm)
 kernel::plan plan_of(const char* operation, reduce_algorithm algorithm, const reduce_problem& problem,
                      const device_traits& device) {
     rungs.require_known(operation, {"options", "algorithm"}, algorithm);
-    kernel::reduce_facts of = valid_facts(operation, problem, device);
-    if (!rungs.can_run(algorithm, of, device)) {
-        of.stride = 1;
-        of.has_scratch = true;
+    kernel::reduce_facts facts = valid_facts(operation, problem, device);
+    if (!rungs.can_run(algorithm, facts, device)) {
+        facts.stride = 1;
+        facts.has_scratch = true;
     }
-    return rungs.choose(operation, algorithm, of, device).plan;
+    return rungs.choose(operation, algorithm, facts, device).plan;
 }
 
 }  // namespace
@@ -141,10 +141,10 @@ std::string_view to_string(reduce_operation operation) {
 std::string why_not(reduce_operation operation, reduce_algorithm algorithm, const reduce_problem& problem,
                     const device_traits& device) {
     rungs.require_known("why_not", "algorithm", algorithm);
-    const kernel::reduce_facts of = valid_facts("why_not", problem, device);
+    const kernel::reduce_facts facts = valid_facts("why_not", problem, device);
     const char* const name = to_string(operation).data();
     const std::string lack = why_it_lacks(operation, algorithm);
-    return lack.empty() ? rungs.why_not(name, algorithm, of, device) : lack;
+    return lack.empty() ? rungs.why_not(name, algorithm, facts, device) : lack;
 }
 
 std::int64_t reduce_workspace_bytes(const reduce_problem& problem, const device_traits& device,

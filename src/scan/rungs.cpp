@@ -36,9 +36,9 @@ scan_facts valid_facts(const char* operation, const scan_problem& p, const devic
 plan plan_of(const char* operation, scan_algorithm algorithm, const scan_problem& problem,
              const device_traits& device) {
     rungs.require_known(operation, {"options", "algorithm"}, algorithm);
-    scan_facts of = valid_facts(operation, problem, device);
-    if (!rungs.can_run(algorithm, of, device)) of.has_scratch = true;
-    return rungs.choose(operation, algorithm, of, device).plan;
+    scan_facts facts = valid_facts(operation, problem, device);
+    if (!rungs.can_run(algorithm, facts, device)) facts.has_scratch = true;
+    return rungs.choose(operation, algorithm, facts, device).plan;
 }
 
 }  // namespace
