@@ -94,16 +94,6 @@ const problem_type& valid_facts(const char* operation, const problem_type& probl
 
 HEDDLE_RUNG_QUERIES(linear_gradient, table<half>)
 
-namespace detail {
+HEDDLE_RUNG_TABLES(linear_gradient, HEDDLE_ELEMENT_TYPES)
 
-template <class T>
-rung_table<linear_gradient_rung<T>> linear_gradient_rungs() {
-    return {table<T>, enumeration};
-}
-
-#define INSTANTIATE(T) template rung_table<linear_gradient_rung<T>> linear_gradient_rungs();
-HEDDLE_ELEMENT_TYPES(INSTANTIATE)
-#undef INSTANTIATE
-
-}  // namespace detail
 }  // namespace heddle

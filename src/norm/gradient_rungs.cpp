@@ -63,18 +63,6 @@ std::int64_t norm_gradient_workspace_bytes(const norm_gradient_problem& problem,
     return workspace_bytes_for(bytes);
 }
 
-namespace detail {
+HEDDLE_RUNG_TABLES_OF_BOTH(norm_gradient)
 
-template <bool centred, class T>
-rung_table<norm_gradient_rung<T>> norm_gradient_rungs() {
-    return {table<centred, T>, enumeration};
-}
-
-#define INSTANTIATE(T)                                                       \
-    template rung_table<norm_gradient_rung<T>> norm_gradient_rungs<false>(); \
-    template rung_table<norm_gradient_rung<T>> norm_gradient_rungs<true>();
-HEDDLE_ELEMENT_TYPES(INSTANTIATE)
-#undef INSTANTIATE
-
-}  // namespace detail
 }  // namespace heddle

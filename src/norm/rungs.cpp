@@ -37,18 +37,6 @@ norm_facts valid_facts(const char* operation, const norm_problem& p, const devic
 
 HEDDLE_RUNG_QUERIES(norm, table<true, float>)
 
-namespace detail {
+HEDDLE_RUNG_TABLES_OF_BOTH(norm)
 
-template <bool centred, class T>
-rung_table<norm_rung<T>> norm_rungs() {
-    return {table<centred, T>, enumeration};
-}
-
-#define INSTANTIATE(T)                                     \
-    template rung_table<norm_rung<T>> norm_rungs<false>(); \
-    template rung_table<norm_rung<T>> norm_rungs<true>();
-HEDDLE_ELEMENT_TYPES(INSTANTIATE)
-#undef INSTANTIATE
-
-}  // namespace detail
 }  // namespace heddle

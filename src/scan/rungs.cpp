@@ -57,16 +57,6 @@ std::int64_t scan_depth(const scan_problem& problem, const device_traits& device
     return plan_of("scan_depth", algorithm, problem, device).depth;
 }
 
-namespace detail {
+HEDDLE_RUNG_TABLES(scan, HEDDLE_WIDE_TYPES)
 
-template <class T>
-rung_table<scan_rung<T>> scan_rungs() {
-    return {table<T>, enumeration};
-}
-
-#define INSTANTIATE(T) template rung_table<scan_rung<T>> scan_rungs();
-HEDDLE_WIDE_TYPES(INSTANTIATE)
-#undef INSTANTIATE
-
-}  // namespace detail
 }  // namespace heddle

@@ -35,18 +35,6 @@ gradient_facts valid_facts(const char* operation, const softmax_gradient_problem
 
 HEDDLE_RUNG_QUERIES(softmax_gradient, table<false, float>)
 
-namespace detail {
+HEDDLE_RUNG_TABLES_OF_BOTH(softmax_gradient)
 
-template <bool logarithm, class T>
-rung_table<softmax_gradient_rung<T>> softmax_gradient_rungs() {
-    return {table<logarithm, T>, enumeration};
-}
-
-#define INSTANTIATE(T)                                                             \
-    template rung_table<softmax_gradient_rung<T>> softmax_gradient_rungs<false>(); \
-    template rung_table<softmax_gradient_rung<T>> softmax_gradient_rungs<true>();
-HEDDLE_ELEMENT_TYPES(INSTANTIATE)
-#undef INSTANTIATE
-
-}  // namespace detail
 }  // namespace heddle

@@ -34,18 +34,6 @@ softmax_facts valid_facts(const char* operation, const softmax_problem& p, const
 
 HEDDLE_RUNG_QUERIES(softmax, table<false, float>)
 
-namespace detail {
+HEDDLE_RUNG_TABLES_OF_BOTH(softmax)
 
-template <bool logarithm, class T>
-rung_table<softmax_rung<T>> softmax_rungs() {
-    return {table<logarithm, T>, enumeration};
-}
-
-#define INSTANTIATE(T)                                           \
-    template rung_table<softmax_rung<T>> softmax_rungs<false>(); \
-    template rung_table<softmax_rung<T>> softmax_rungs<true>();
-HEDDLE_ELEMENT_TYPES(INSTANTIATE)
-#undef INSTANTIATE
-
-}  // namespace detail
 }  // namespace heddle

@@ -50,16 +50,6 @@ transpose_facts valid_facts(const char* operation, const transpose_problem& p, c
 
 HEDDLE_RUNG_QUERIES(transpose, table<std::uint32_t>)
 
-namespace detail {
+HEDDLE_RUNG_TABLES(transpose, HEDDLE_WORD_TYPES)
 
-template <class Word>
-rung_table<transpose_rung<Word>> transpose_rungs() {
-    return {table<Word>, enumeration};
-}
-
-#define INSTANTIATE(T) template rung_table<transpose_rung<T>> transpose_rungs();
-HEDDLE_WORD_TYPES(INSTANTIATE)
-#undef INSTANTIATE
-
-}  // namespace detail
 }  // namespace heddle
