@@ -2,6 +2,7 @@
 
 #include "kernels/conv/plan/layout.hpp"
 #include "kernels/conv/plan/plan.hpp"
+#include "kernels/device/launchers.hpp"
 #include <heddle/conv.hpp>
 #include <heddle/tensor.hpp>
 
@@ -54,22 +55,19 @@ template <class In, class Out, class Activation = matmul_activation>
 void launch_naive(const plan& plan, const arguments<In, Out, Activation>& arguments, cudaStream_t stream);
 template <class In, class Out, class Activation = matmul_activation>
 void launch_tiled(const plan& plan, const arguments<In, Out, Activation>& arguments, cudaStream_t stream);
-#define HEDDLE_LAUNCHER(rung)      \
-    template <class In, class Out> \
-    void launch_##rung(const plan& plan, const arguments<In, Out>& arguments, cudaStream_t stream);
-HEDDLE_LAUNCHER(depthwise)
-HEDDLE_LAUNCHER(mma_sync)
-HEDDLE_LAUNCHER(mma_sync_words)
-HEDDLE_LAUNCHER(grouped_fma)
+
+HEDDLE_LAUNCHER_OF_PAIRS(depthwise)
+HEDDLE_LAUNCHER_OF_PAIRS(mma_sync)
+HEDDLE_LAUNCHER_OF_PAIRS(mma_sync_words)
+HEDDLE_LAUNCHER_OF_PAIRS(grouped_fma)
 // For float.
-HEDDLE_LAUNCHER(register_tiled)
-HEDDLE_LAUNCHER(register_tiled_words)
+HEDDLE_LAUNCHER_OF_PAIRS(register_tiled)
+HEDDLE_LAUNCHER_OF_PAIRS(register_tiled_words)
 // For half and bfloat16.
-HEDDLE_LAUNCHER(mma_rows)
-HEDDLE_LAUNCHER(mma_sync_elements)
-HEDDLE_LAUNCHER(grouped_mma)
-HEDDLE_LAUNCHER(wgmma)
-#undef HEDDLE_LAUNCHER
+HEDDLE_LAUNCHER_OF_PAIRS(mma_rows)
+HEDDLE_LAUNCHER_OF_PAIRS(mma_sync_elements)
+HEDDLE_LAUNCHER_OF_PAIRS(grouped_mma)
+HEDDLE_LAUNCHER_OF_PAIRS(wgmma)
 
 /// For im2col, beside matrix products (src/conv/im2col.cpp). Copies the windows of a group to the rows of a matrix.
 template <class In, class Out>

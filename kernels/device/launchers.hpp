@@ -11,6 +11,11 @@
     template <class T>                                                        \
     void launch_##rung(const plan& plan, const arguments<T>& arguments, cudaStream_t stream);
 
+/// Declares the launcher of a rung where arguments have two template parameters, such as the types of operands and of results.
+#define HEDDLE_LAUNCHER_OF_PAIRS(rung) \
+    template <class T, class U>        \
+    void launch_##rung(const plan& plan, const arguments<T, U>& arguments, cudaStream_t stream);
+
 /// These instantiate LAUNCH, the launcher of a rung, which takes a PLAN, ARGUMENTS of some types, and a stream.
 #define HEDDLE_LAUNCH(T, LAUNCH, PLAN, ARGUMENTS) \
     template void LAUNCH(const PLAN&, const ARGUMENTS<T>&, cudaStream_t);

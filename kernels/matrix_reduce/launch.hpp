@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernels/device/launchers.hpp"
 #include "kernels/matrix_reduce/facts.hpp"
 #include "kernels/matrix_reduce/tuning/generic.hpp"
 #include <heddle/device.hpp>
@@ -89,14 +90,10 @@ plan plan_vectorized_columns(const matrix_facts& problem, const device_traits& d
 plan plan_vectorized_short(const matrix_facts& problem, const device_traits& device);
 
 /// These reduce the rows. The plan is the rung's for these arguments.
-#define DECLARE(rung)                   \
-    template <class Operation, class T> \
-    void launch_##rung(const plan& plan, const arguments<Operation, T>& arguments, cudaStream_t stream);
-DECLARE(naive)
-DECLARE(coalesced)
-DECLARE(vectorized_rows)
-DECLARE(vectorized_columns)
-DECLARE(vectorized_short)
-#undef DECLARE
+HEDDLE_LAUNCHER_OF_PAIRS(naive)
+HEDDLE_LAUNCHER_OF_PAIRS(coalesced)
+HEDDLE_LAUNCHER_OF_PAIRS(vectorized_rows)
+HEDDLE_LAUNCHER_OF_PAIRS(vectorized_columns)
+HEDDLE_LAUNCHER_OF_PAIRS(vectorized_short)
 
 }  // namespace heddle::kernels::matrix_reduce

@@ -263,10 +263,7 @@ void launch_vectorized_columns(const plan& plan, const arguments<Operation, T>& 
            reinterpret_cast<typename Operation::state*>(partials), tickets);
 }
 
-#define INSTANTIATE(Operation) \
-    template plan plan_vectorized_columns<Operation>(const matrix_facts&, const device_traits&);
-HEDDLE_MATRIX_REDUCE_OPERATIONS(INSTANTIATE)
-#undef INSTANTIATE
+HEDDLE_MATRIX_REDUCE_PLANS(plan_vectorized_columns)
 HEDDLE_MATRIX_REDUCE_LAUNCHES(launch_vectorized_columns)
 
 }  // namespace heddle::kernels::matrix_reduce

@@ -202,10 +202,7 @@ void launch_vectorized_rows(const plan& plan, const arguments<Operation, T>& arg
                reinterpret_cast<typename Operation::state*>(partials), tickets);
 }
 
-#define INSTANTIATE(Operation) \
-    template plan plan_vectorized_rows<Operation>(const matrix_facts&, const device_traits&);
-HEDDLE_MATRIX_REDUCE_OPERATIONS(INSTANTIATE)
-#undef INSTANTIATE
+HEDDLE_MATRIX_REDUCE_PLANS(plan_vectorized_rows)
 HEDDLE_MATRIX_REDUCE_LAUNCHES(launch_vectorized_rows)
 
 }  // namespace heddle::kernels::matrix_reduce

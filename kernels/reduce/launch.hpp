@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernels/device/launchers.hpp"
 #include "kernels/reduce/facts.hpp"
 #include <heddle/device.hpp>
 #include <heddle/reduce.hpp>
@@ -130,17 +131,13 @@ template <class Operation>
 plan plan_single_pass(const reduce_facts& problem, const device_traits& device);
 
 /// These reduce x. The plan is the rung's for these arguments.
-#define DECLARE(rung)                   \
-    template <class Operation, class T> \
-    void launch_##rung(const plan& plan, const arguments<Operation, T>& arguments, cudaStream_t stream);
 // They need is_on_all_rungs<Operation>.
-DECLARE(interleaved)
-DECLARE(sequential)
-DECLARE(first_add_on_load)
-DECLARE(vectorized)
+HEDDLE_LAUNCHER_OF_PAIRS(interleaved)
+HEDDLE_LAUNCHER_OF_PAIRS(sequential)
+HEDDLE_LAUNCHER_OF_PAIRS(first_add_on_load)
+HEDDLE_LAUNCHER_OF_PAIRS(vectorized)
 // Every operation has these.
-DECLARE(warp_shuffle)
-DECLARE(single_pass)
-#undef DECLARE
+HEDDLE_LAUNCHER_OF_PAIRS(warp_shuffle)
+HEDDLE_LAUNCHER_OF_PAIRS(single_pass)
 
 }  // namespace heddle::kernels::reduce
