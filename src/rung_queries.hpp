@@ -7,9 +7,9 @@
 #include <string>
 #include <string_view>
 
-/// Defines what the header of an operation declares of its rungs: <operation>_algorithms(), to_string(), select() and why_not(). The
-/// further arguments are the array of the rows that stand for all types. Where this is used, `rungs` is the table of these rows, and
-/// valid_facts() checks a problem and computes its facts.
+/// Defines what the header of an operation declares of its rungs: <operation>_algorithms(), to_string(), select() and
+/// why_not(). The further arguments are the array of the rows that stand for all types. `rungs` is the table of these
+/// rows. valid_facts() checks a problem and computes its facts.
 #define HEDDLE_RUNG_QUERIES(operation, ...)                                                             \
     std::span<const operation##_algorithm> operation##_algorithms() {                                   \
         return detail::ids_of<__VA_ARGS__>;                                                             \
@@ -29,8 +29,8 @@
         return rungs.why_not(#operation, algorithm, valid_facts("why_not", problem, device), device);   \
     }
 
-/// Defines detail::<operation>_rungs<T>(), the table of an element type T, for each type of the list TYPES. Where this is used,
-/// `table<T>` has the rows, and `enumeration` is the name of the operation's enumeration.
+/// Defines detail::<operation>_rungs<T>(), the table of an element type T, for each type of the list TYPES. table<T> has
+/// the rows, and `enumeration` is the name of the operation's enumeration.
 #define HEDDLE_RUNG_TABLE(T, operation) template rung_table<operation##_rung<T>> operation##_rungs();
 #define HEDDLE_RUNG_TABLES(operation, TYPES)              \
     namespace detail {                                    \

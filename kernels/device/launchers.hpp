@@ -4,14 +4,14 @@
 
 #include <cuda_runtime_api.h>
 
-/// Declares the plan and the launcher of a rung, for the list of an operation's rungs. The operation has `facts_type`, `plan` and
-/// `arguments<T>`.
+/// Declares the plan and the launcher of a rung, for the list of an operation's rungs. The operation has facts_type, plan
+/// and arguments<T>.
 #define HEDDLE_PLAN_AND_LAUNCH(rung, ...)                                     \
     plan plan_##rung(const facts_type& problem, const device_traits& device); \
     template <class T>                                                        \
     void launch_##rung(const plan& plan, const arguments<T>& arguments, cudaStream_t stream);
 
-/// Declares the launcher of a rung where arguments have two template parameters, such as the types of operands and of results.
+/// Declares the launcher of a rung whose arguments have two template parameters, such as the types of operands and results.
 #define HEDDLE_LAUNCHER_OF_PAIRS(rung) \
     template <class T, class U>        \
     void launch_##rung(const plan& plan, const arguments<T, U>& arguments, cudaStream_t stream);

@@ -14,8 +14,8 @@ namespace heddle::kernels::reduce {
 template <class Operation, class From, class To>
 struct level_types {};
 
-/// Launches a plan of plan_levels(): first on x, then on the values that the launch before stored. kernel_of(level_types) is the
-/// rung's kernel.
+/// Launches a plan of plan_levels(): first on x, then on the values that the launch before stored. The rung's kernel is
+/// kernel_of(level_types).
 template <class Operation, class T, class KernelOf>
 void launch_levels(const plan& plan, const arguments<Operation, T>& arguments, cudaStream_t stream,
                    KernelOf kernel_of, std::source_location where = std::source_location::current()) {
