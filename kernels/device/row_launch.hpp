@@ -57,18 +57,26 @@ auto kernel_of_rows(const row_plan& plan, Lanes lanes, Block block, Streamed str
     return streamed(elements_constant<limits::medium_elements>{});
 }
 
-/// Launches choose(width), the kernel for the plan's loads: of one element, or of a packet of T.
-template <class T, class Arguments, class Choose>
-void launch_rows(const row_plan& rows, int width, const Arguments& arguments, cudaStream_t stream,
-                 Choose choose, std::source_location where = std::source_location::current()) {
-    const auto kernel =
-        width == 1 ? choose(elements_constant<1>{}) : choose(elements_constant<packet_bytes / sizeof(T)>{});
+/// Launches a kernel by the plan of its rows.
+template <class Arguments>
+void launch_rows(const row_plan& rows, void (*kernel)(Arguments),
+                 const std::type_identity_t<Arguments>& arguments, cudaStream_t stream,
+                 std::source_location where = std::source_location::current()) {
     launch({.blocks = {rows.blocks},
             .threads = rows.threads,
             .stream = stream,
             .cluster = rows.cluster,
             .where = where},
            kernel, arguments);
+}
+
+/// Launches choose(width), the kernel for the plan's loads: of one element, or of a packet of T.
+template <class T, class Arguments, class Choose>
+void launch_rows(const row_plan& rows, int width, const Arguments& arguments, cudaStream_t stream,
+                 Choose choose, std::source_location where = std::source_location::current()) {
+    const auto kernel =
+        width == 1 ? choose(elements_constant<1>{}) : choose(elements_constant<packet_bytes / sizeof(T)>{});
+    launch_rows(rows, kernel, arguments, stream, where);
 }
 
 }  // namespace heddle::kernels

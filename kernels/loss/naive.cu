@@ -6,9 +6,9 @@
 // The formulas as they stand. Neighbouring threads are a row apart, so each load of a row-major matrix fetches 32 bytes
 // for one element. Few rows leave the device empty. It takes any strides; a column-major matrix makes loads coalesced.
 
-#include "kernels/device/launch.hpp"
 #include "kernels/device/launchers.hpp"
 #include "kernels/device/math.hpp"
+#include "kernels/device/row_launch.hpp"
 #include "kernels/device/runs.cuh"
 #include "kernels/device/strided_row.cuh"
 #include "kernels/loss/launch.hpp"
@@ -69,7 +69,7 @@ plan plan_naive(const loss_facts& problem, const device_traits&) {
 template <class Arguments>
 void launch_naive(const plan& plan, const Arguments& arguments, cudaStream_t stream) {
     void (*const kernel)(Arguments) = naive;
-    launch({.blocks = {plan.rows.blocks}, .threads = plan.rows.threads, .stream = stream}, kernel, arguments);
+    launch_rows(plan.rows, kernel, arguments, stream);
 }
 
 HEDDLE_LAUNCHES(launch_naive, plan, cross_entropy_arguments)

@@ -12,6 +12,7 @@
 #include "kernels/device/launchers.hpp"
 #include "kernels/device/math.hpp"
 #include "kernels/device/ptx/sync.cuh"
+#include "kernels/device/row_launch.hpp"
 #include "kernels/device/strided_row.cuh"
 #include "kernels/loss/launch.hpp"
 #include "kernels/loss/row_target.cuh"
@@ -112,7 +113,7 @@ plan plan_warp_per_row(const loss_facts& problem, const device_traits&) {
 template <class Arguments>
 void launch_warp_per_row(const plan& plan, const Arguments& arguments, cudaStream_t stream) {
     void (*const kernel)(Arguments) = warp_per_row;
-    launch({.blocks = {plan.rows.blocks}, .threads = plan.rows.threads, .stream = stream}, kernel, arguments);
+    launch_rows(plan.rows, kernel, arguments, stream);
 }
 
 template <class T>

@@ -7,9 +7,9 @@
 // threads are too large for short rows. It takes any strides.
 
 #include "kernels/device/grid.hpp"
-#include "kernels/device/launch.hpp"
 #include "kernels/device/launchers.hpp"
 #include "kernels/device/ptx/sync.cuh"
+#include "kernels/device/row_launch.hpp"
 #include "kernels/device/strided_row.cuh"
 #include "kernels/norm/launch.hpp"
 #include "kernels/norm/scale.cuh"
@@ -74,8 +74,7 @@ plan plan_block_per_row(const norm_facts& problem, const device_traits&) {
 
 template <bool centred, class T>
 void launch_block_per_row(const plan& plan, const arguments<T>& arguments, cudaStream_t stream) {
-    launch({.blocks = {plan.rows.blocks}, .threads = plan.rows.threads, .stream = stream},
-           block_per_row<centred, T>, arguments);
+    launch_rows(plan.rows, block_per_row<centred, T>, arguments, stream);
 }
 
 HEDDLE_LAUNCHES_OF_BOTH(launch_block_per_row, plan, arguments)

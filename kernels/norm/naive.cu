@@ -6,10 +6,10 @@
 // row-major matrix fetches 32 bytes for one element, three times. Few rows leave the device empty. It takes any
 // strides; a column-major matrix makes loads coalesced.
 
-#include "kernels/device/launch.hpp"
 #include "kernels/device/launchers.hpp"
 #include "kernels/device/math.hpp"
 #include "kernels/device/row.cuh"
+#include "kernels/device/row_launch.hpp"
 #include "kernels/device/runs.cuh"
 #include "kernels/device/strided_row.cuh"
 #include "kernels/norm/launch.hpp"
@@ -56,8 +56,7 @@ plan plan_naive(const norm_facts& problem, const device_traits&) {
 
 template <bool centred, class T>
 void launch_naive(const plan& plan, const arguments<T>& arguments, cudaStream_t stream) {
-    launch({.blocks = {plan.rows.blocks}, .threads = plan.rows.threads, .stream = stream}, naive<centred, T>,
-           arguments);
+    launch_rows(plan.rows, naive<centred, T>, arguments, stream);
 }
 
 HEDDLE_LAUNCHES_OF_BOTH(launch_naive, plan, arguments)

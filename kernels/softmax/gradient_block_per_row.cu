@@ -6,10 +6,10 @@
 // element, the second time from L1 or L2 where it fits. It takes any strides.
 
 #include "kernels/device/grid.hpp"
-#include "kernels/device/launch.hpp"
 #include "kernels/device/launchers.hpp"
 #include "kernels/device/ptx/sync.cuh"
 #include "kernels/device/row.cuh"
+#include "kernels/device/row_launch.hpp"
 #include "kernels/device/runs.cuh"
 #include "kernels/device/strided_row.cuh"
 #include "kernels/softmax/gradient.cuh"
@@ -52,8 +52,7 @@ gradient_plan plan_gradient_block_per_row(const gradient_facts& problem, const d
 template <bool logarithm, class T>
 void launch_gradient_block_per_row(const gradient_plan& plan, const gradient_arguments<T>& arguments,
                                    cudaStream_t stream) {
-    launch({.blocks = {plan.rows.blocks}, .threads = plan.rows.threads, .stream = stream},
-           gradient_block_per_row<logarithm, T>, arguments);
+    launch_rows(plan.rows, gradient_block_per_row<logarithm, T>, arguments, stream);
 }
 
 HEDDLE_LAUNCHES_OF_BOTH(launch_gradient_block_per_row, gradient_plan, gradient_arguments)

@@ -5,10 +5,10 @@
 // The formula as it stands. Neighbouring threads are a row apart, so each load of a row-major matrix fetches 32 bytes
 // for one element. Few rows leave the device empty. It takes any strides.
 
-#include "kernels/device/launch.hpp"
 #include "kernels/device/launchers.hpp"
 #include "kernels/device/math.hpp"
 #include "kernels/device/row.cuh"
+#include "kernels/device/row_launch.hpp"
 #include "kernels/device/runs.cuh"
 #include "kernels/device/strided_row.cuh"
 #include "kernels/softmax/gradient.cuh"
@@ -47,8 +47,7 @@ gradient_plan plan_gradient_naive(const gradient_facts& problem, const device_tr
 template <bool logarithm, class T>
 void launch_gradient_naive(const gradient_plan& plan, const gradient_arguments<T>& arguments,
                            cudaStream_t stream) {
-    launch({.blocks = {plan.rows.blocks}, .threads = plan.rows.threads, .stream = stream},
-           gradient_naive<logarithm, T>, arguments);
+    launch_rows(plan.rows, gradient_naive<logarithm, T>, arguments, stream);
 }
 
 HEDDLE_LAUNCHES_OF_BOTH(launch_gradient_naive, gradient_plan, gradient_arguments)

@@ -6,10 +6,10 @@
 // 32 bytes for one element, three times. Few rows leave the device empty. It takes any strides; a column-major
 // matrix makes loads coalesced.
 
-#include "kernels/device/launch.hpp"
 #include "kernels/device/launchers.hpp"
 #include "kernels/device/math.hpp"
 #include "kernels/device/row.cuh"
+#include "kernels/device/row_launch.hpp"
 #include "kernels/device/runs.cuh"
 #include "kernels/device/strided_row.cuh"
 #include "kernels/softmax/exponential.cuh"
@@ -48,8 +48,7 @@ plan plan_naive(const softmax_facts& problem, const device_traits&) {
 
 template <bool logarithm, class T>
 void launch_naive(const plan& plan, const arguments<T>& arguments, cudaStream_t stream) {
-    launch({.blocks = {plan.rows.blocks}, .threads = plan.rows.threads, .stream = stream},
-           naive<logarithm, T>, arguments);
+    launch_rows(plan.rows, naive<logarithm, T>, arguments, stream);
 }
 
 HEDDLE_LAUNCHES_OF_BOTH(launch_naive, plan, arguments)

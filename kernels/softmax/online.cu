@@ -9,9 +9,9 @@
 // strides.
 
 #include "kernels/device/grid.hpp"
-#include "kernels/device/launch.hpp"
 #include "kernels/device/launchers.hpp"
 #include "kernels/device/ptx/sync.cuh"
+#include "kernels/device/row_launch.hpp"
 #include "kernels/device/strided_row.cuh"
 #include "kernels/softmax/exponential.cuh"
 #include "kernels/softmax/launch.hpp"
@@ -79,8 +79,7 @@ plan plan_online(const softmax_facts& problem, const device_traits&) {
 
 template <bool logarithm, class T>
 void launch_online(const plan& plan, const arguments<T>& arguments, cudaStream_t stream) {
-    launch({.blocks = {plan.rows.blocks}, .threads = plan.rows.threads, .stream = stream},
-           online<logarithm, T>, arguments);
+    launch_rows(plan.rows, online<logarithm, T>, arguments, stream);
 }
 
 HEDDLE_LAUNCHES_OF_BOTH(launch_online, plan, arguments)
