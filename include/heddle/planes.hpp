@@ -33,16 +33,8 @@ struct planes_view {
     }
 };
 
-template <class T>
-planes_view(T*, std::int64_t, std::int64_t, std::int64_t, std::int64_t) -> planes_view<T>;
-template <class T>
-planes_view(T*, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t) -> planes_view<T>;
-template <class T>
-planes_view(T*, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t)
-    -> planes_view<T>;
-template <class T>
-planes_view(T*, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t,
-            std::int64_t) -> planes_view<T>;
+template <class T, std::convertible_to<std::int64_t>... Strides>
+planes_view(T*, std::int64_t, std::int64_t, std::int64_t, std::int64_t, Strides...) -> planes_view<T>;
 
 /// destination(n, y, x, c) = source(n, c, y, x): from planes to interleaved channels, bit for bit.
 ///

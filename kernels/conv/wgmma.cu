@@ -14,6 +14,7 @@
 #include "kernels/conv/geometry.cuh"
 #include "kernels/conv/windows.cuh"
 #include "kernels/device/launch.hpp"
+#include "kernels/device/launchers.hpp"
 #include "kernels/device/ptx/sync.cuh"
 #include "kernels/device/ptx/wgmma.cuh"
 #include "kernels/frame/sums.cuh"
@@ -113,9 +114,6 @@ void launch_wgmma(const plan& plan, const arguments<In, Out>& a, cudaStream_t st
            window_steps::steps_of(a.filters));
 }
 
-template void launch_wgmma(const plan&, const arguments<half, half>&, cudaStream_t);
-template void launch_wgmma(const plan&, const arguments<half, float>&, cudaStream_t);
-template void launch_wgmma(const plan&, const arguments<bfloat16, bfloat16>&, cudaStream_t);
-template void launch_wgmma(const plan&, const arguments<bfloat16, float>&, cudaStream_t);
+HEDDLE_LAUNCHES_OF_16_BITS(launch_wgmma, plan, arguments)
 
 }  // namespace heddle::kernels::conv

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/device/launch.hpp"
+#include "kernels/device/launchers.hpp"
 #include "kernels/histogram/facts.hpp"
 #include <heddle/device.hpp>
 #include <heddle/histogram.hpp>
@@ -29,6 +30,8 @@ struct arguments {
     histogram::range range;
 };
 
+using facts_type = histogram_facts;
+
 /// How a rung computes a problem.
 struct plan {
     launch_extents blocks{1};
@@ -42,11 +45,6 @@ struct plan {
 
 /// Each rung has a plan and a launch. The plan is pure. It takes the problems that meet the needs in the rung's row.
 /// The launch counts by the plan for these arguments.
-#define DECLARE(rung, ...)                                                         \
-    plan plan_##rung(const histogram_facts& problem, const device_traits& device); \
-    template <class T>                                                             \
-    void launch_##rung(const plan& plan, const arguments<T>& arguments, cudaStream_t stream);
-HEDDLE_HISTOGRAM_RUNGS(DECLARE)
-#undef DECLARE
+HEDDLE_HISTOGRAM_RUNGS(HEDDLE_PLAN_AND_LAUNCH)
 
 }  // namespace heddle::kernels::histogram

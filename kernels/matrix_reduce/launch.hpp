@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernels/device/launchers.hpp"
 #include "kernels/matrix_reduce/facts.hpp"
 #include "kernels/matrix_reduce/tuning/generic.hpp"
 #include <heddle/device.hpp>
@@ -16,11 +17,15 @@
 namespace heddle::kernels::matrix_reduce {
 
 /// The operations, defined for the device in operations.cuh. A mean is a sum with a divisor.
-struct sum;
-struct min;
-struct max;
-struct argmax;
-struct variance;
+#define HEDDLE_MATRIX_REDUCE_OPERATIONS(OPERATION, ...) \
+    OPERATION(sum __VA_OPT__(, ) __VA_ARGS__)           \
+    OPERATION(min __VA_OPT__(, ) __VA_ARGS__)           \
+    OPERATION(max __VA_OPT__(, ) __VA_ARGS__)           \
+    OPERATION(argmax __VA_OPT__(, ) __VA_ARGS__)        \
+    OPERATION(variance __VA_OPT__(, ) __VA_ARGS__)
+#define DECLARE(Operation) struct Operation;
+HEDDLE_MATRIX_REDUCE_OPERATIONS(DECLARE)
+#undef DECLARE
 
 template <class Operation, class T>
 using result_type = std::conditional_t<

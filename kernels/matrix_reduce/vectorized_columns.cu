@@ -15,8 +15,10 @@
 // side by side (row_stride 1 in x). The limit is DRAM.
 
 #include "kernels/device/launch.hpp"
+#include "kernels/device/math.hpp"
 #include "kernels/device/ptx/sync.cuh"
 #include "kernels/device/vector.cuh"
+#include "kernels/matrix_reduce/instantiate.hpp"
 #include "kernels/matrix_reduce/last_block.cuh"
 #include "kernels/matrix_reduce/operations.cuh"
 
@@ -33,10 +35,6 @@ struct tile {
     __host__ __device__ static constexpr int unroll(int width) { return width > 4 ? 4 : 8; }
 };
 
-std::int64_t ceiling(std::int64_t a, std::int64_t b) {
-    return (a + b - 1) / b;
-}
-
 int power_of_two(std::int64_t at_least, int low, int high) {
     const auto clamped = static_cast<unsigned>(std::clamp<std::int64_t>(at_least, low, high));
     return static_cast<int>(std::bit_ceil(clamped));
@@ -45,20 +43,20 @@ int power_of_two(std::int64_t at_least, int low, int high) {
 /// Cuts `cols` columns of `rows` elements into strips and ranges of rows. A block takes one range of a strip.
 plan cut(std::int64_t rows, std::int64_t cols, int width, int max_threads, const device_traits& device,
          bool may_share) {
-    const std::int64_t across = ceiling(cols, width);
+    const std::int64_t across = divide_up(cols, width);
     const int lanes = power_of_two(across, 1, warp_size);
-    const std::int64_t strips = ceiling(across, lanes);
-    const std::int64_t high = std::min<std::int64_t>(ceiling(rows, tile::unroll(width)), max_threads);
+    const std::int64_t strips = divide_up(across, lanes);
+    const std::int64_t high = std::min<std::int64_t>(divide_up(rows, tile::unroll(width)), max_threads);
     const int threads = power_of_two(high * lanes, tile::min_threads, max_threads);
 
     const std::int64_t rows_at_once = threads / lanes;
-    const std::int64_t tiles = ceiling(rows, rows_at_once * tile::unroll(width));
+    const std::int64_t tiles = divide_up(rows, rows_at_once * tile::unroll(width));
     const std::int64_t places = may_share ? std::int64_t{device.sm_count} * tile::blocks_per_sm : 0;
     const std::int64_t wanted = std::clamp<std::int64_t>(places / std::max<std::int64_t>(strips, 1), 1,
                                                          std::max<std::int64_t>(tiles, 1));
     const std::int64_t range =
-        std::max<std::int64_t>(1, ceiling(ceiling(rows, wanted), rows_at_once)) * rows_at_once;
-    const std::int64_t ranges = std::max<std::int64_t>(1, ceiling(rows, range));
+        std::max<std::int64_t>(1, divide_up(divide_up(rows, wanted), rows_at_once)) * rows_at_once;
+    const std::int64_t ranges = std::max<std::int64_t>(1, divide_up(rows, range));
     return {.blocks = strips,
             .sharers = ranges,
             .threads = threads,
@@ -74,12 +72,12 @@ std::int64_t depth_of(const plan& cut, std::int64_t rows) {
         return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(power))) - 1;
     };
     const int unroll = tile::unroll(cut.width);
-    const std::int64_t rows_of_thread = ceiling(std::min(cut.range, rows), cut.threads / cut.lanes);
+    const std::int64_t rows_of_thread = divide_up(std::min(cut.range, rows), cut.threads / cut.lanes);
     const std::int64_t parts = std::max<std::int64_t>(1, cut.threads / (cut.lanes * cut.width));
     const std::int64_t warps = cut.threads / warp_size;
     std::int64_t depth = log2(unroll) + rows_of_thread / unroll + unroll - 1 + log2(warp_size / cut.lanes);
-    depth += ceiling(warps, parts) + log2(parts);
-    if (cut.sharers > 1) depth += ceiling(cut.sharers, parts) + log2(parts);
+    depth += divide_up(warps, parts) + log2(parts);
+    if (cut.sharers > 1) depth += divide_up(cut.sharers, parts) + log2(parts);
     return depth;
 }
 
@@ -265,18 +263,7 @@ void launch_vectorized_columns(const plan& plan, const arguments<Operation, T>& 
            reinterpret_cast<typename Operation::state*>(partials), tickets);
 }
 
-#define INSTANTIATE(Operation)                                                                              \
-    template plan plan_vectorized_columns<Operation>(const matrix_facts&, const device_traits&);            \
-    template void launch_vectorized_columns(const plan&, const arguments<Operation, float>&, cudaStream_t); \
-    template void launch_vectorized_columns(const plan&, const arguments<Operation, half>&, cudaStream_t);  \
-    template void launch_vectorized_columns(const plan&, const arguments<Operation, bfloat16>&, cudaStream_t)
-
-INSTANTIATE(sum);
-INSTANTIATE(min);
-INSTANTIATE(max);
-INSTANTIATE(argmax);
-INSTANTIATE(variance);
-
-#undef INSTANTIATE
+HEDDLE_MATRIX_REDUCE_PLANS(plan_vectorized_columns)
+HEDDLE_MATRIX_REDUCE_LAUNCHES(launch_vectorized_columns)
 
 }  // namespace heddle::kernels::matrix_reduce

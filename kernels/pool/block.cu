@@ -11,6 +11,7 @@
 #include "kernels/device/clusters.hpp"
 #include "kernels/device/grid.hpp"
 #include "kernels/device/launch.hpp"
+#include "kernels/device/launchers.hpp"
 #include "kernels/device/math.hpp"
 #include "kernels/device/ptx/cluster.cuh"
 #include "kernels/device/ptx/sync.cuh"
@@ -201,8 +202,6 @@ void launch_vectorized_block(const plan& plan, const arguments<T>& a, cudaStream
         run(is_max ? block<largest, 1, T> : block<mean, 1, T>, 1);
 }
 
-template void launch_vectorized_block(const plan&, const arguments<float>&, cudaStream_t);
-template void launch_vectorized_block(const plan&, const arguments<half>&, cudaStream_t);
-template void launch_vectorized_block(const plan&, const arguments<bfloat16>&, cudaStream_t);
+HEDDLE_LAUNCHES(launch_vectorized_block, plan, arguments)
 
 }  // namespace heddle::kernels::pool

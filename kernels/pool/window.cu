@@ -10,6 +10,7 @@
 
 #include "kernels/device/grid.hpp"
 #include "kernels/device/launch.hpp"
+#include "kernels/device/launchers.hpp"
 #include "kernels/device/math.hpp"
 #include "kernels/device/warp.hpp"
 #include "kernels/pool/launch.hpp"
@@ -133,8 +134,6 @@ void launch_vectorized_window(const plan& plan, const arguments<T>& a, cudaStrea
         run_packets.template operator()<1>();
 }
 
-template void launch_vectorized_window(const plan&, const arguments<float>&, cudaStream_t);
-template void launch_vectorized_window(const plan&, const arguments<half>&, cudaStream_t);
-template void launch_vectorized_window(const plan&, const arguments<bfloat16>&, cudaStream_t);
+HEDDLE_LAUNCHES(launch_vectorized_window, plan, arguments)
 
 }  // namespace heddle::kernels::pool

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernels/device/launchers.hpp"
 #include "kernels/reduce/facts.hpp"
 #include <heddle/device.hpp>
 #include <heddle/reduce.hpp>
@@ -25,6 +26,23 @@ struct dot;
 struct norm1;
 struct norm2;
 struct count_nonzero;
+
+/// REDUCTION(T, Operation, ...) for each operation that all rungs have, and each of its types.
+#define HEDDLE_REDUCTIONS_ON_ALL_RUNGS(REDUCTION, ...)             \
+    HEDDLE_NUMBER_TYPES(REDUCTION, sum __VA_OPT__(, ) __VA_ARGS__) \
+    HEDDLE_NUMBER_TYPES(REDUCTION, min __VA_OPT__(, ) __VA_ARGS__) \
+    HEDDLE_NUMBER_TYPES(REDUCTION, max __VA_OPT__(, ) __VA_ARGS__)
+
+/// The same for all operations.
+#define HEDDLE_REDUCTIONS(REDUCTION, ...)                                    \
+    HEDDLE_REDUCTIONS_ON_ALL_RUNGS(REDUCTION __VA_OPT__(, ) __VA_ARGS__)     \
+    HEDDLE_NUMBER_TYPES(REDUCTION, mean __VA_OPT__(, ) __VA_ARGS__)          \
+    HEDDLE_NUMBER_TYPES(REDUCTION, argmin __VA_OPT__(, ) __VA_ARGS__)        \
+    HEDDLE_NUMBER_TYPES(REDUCTION, argmax __VA_OPT__(, ) __VA_ARGS__)        \
+    HEDDLE_NUMBER_TYPES(REDUCTION, dot __VA_OPT__(, ) __VA_ARGS__)           \
+    HEDDLE_NUMBER_TYPES(REDUCTION, norm1 __VA_OPT__(, ) __VA_ARGS__)         \
+    HEDDLE_NUMBER_TYPES(REDUCTION, count_nonzero __VA_OPT__(, ) __VA_ARGS__) \
+    HEDDLE_FLOATING_TYPES(REDUCTION, norm2 __VA_OPT__(, ) __VA_ARGS__)
 
 template <class Operation, class... Others>
 inline constexpr bool is_any_of = (std::is_same_v<Operation, Others> || ...);

@@ -232,7 +232,7 @@ std::optional<kernels::conv::function_call<In, Out>> prepare_conv(
 
 }  // namespace detail
 
-#define INSTANTIATE(Out, In)                                                                       \
+#define INSTANTIATE(In, Out)                                                                       \
     template conv_problem conv_problem_of<Out, In>(tensor_view<const In>, filter_view<const In>,   \
                                                    tensor_view<Out>, const conv_options&);         \
     template conv_problem conv_problem_of<Out, In>(tensor_view<const In>, filter_view<const In>,   \
@@ -245,11 +245,7 @@ std::optional<kernels::conv::function_call<In, Out>> prepare_conv(
     template std::optional<kernels::conv::function_call<In, Out>> detail::prepare_conv(            \
         tensor_view<const In>, filter_view<const In>, tensor_view<Out>, const conv_epilogue<Out>&, \
         cuda::stream_ref, const conv_options&, bool (*)());
-INSTANTIATE(float, float)
-INSTANTIATE(half, half)
-INSTANTIATE(float, half)
-INSTANTIATE(bfloat16, bfloat16)
-INSTANTIATE(float, bfloat16)
+HEDDLE_PAIRS_OF_TYPES(INSTANTIATE)
 #undef INSTANTIATE
 
 }  // namespace heddle

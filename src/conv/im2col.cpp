@@ -134,13 +134,9 @@ void launch_im2col(const kernels::conv::plan& plan, const conv_arguments<In, Out
     plan.has_sums ? run_parts<float>(plan, a, stream) : run_parts<Out>(plan, a, stream);
 }
 
-#define INSTANTIATE(Out, In) \
+#define INSTANTIATE(In, Out) \
     template void launch_im2col(const kernels::conv::plan&, const conv_arguments<In, Out>&, cudaStream_t);
-INSTANTIATE(float, float)
-INSTANTIATE(half, half)
-INSTANTIATE(float, half)
-INSTANTIATE(bfloat16, bfloat16)
-INSTANTIATE(float, bfloat16)
+HEDDLE_PAIRS_OF_TYPES(INSTANTIATE)
 #undef INSTANTIATE
 
 }  // namespace heddle::detail

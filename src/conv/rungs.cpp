@@ -285,11 +285,9 @@ rung_table<conv_rung<In, Out>> conv_rungs() {
     return {table<In, Out>, enumeration};
 }
 
-template rung_table<conv_rung<float, float>> conv_rungs();
-template rung_table<conv_rung<half, half>> conv_rungs();
-template rung_table<conv_rung<half, float>> conv_rungs();
-template rung_table<conv_rung<bfloat16, bfloat16>> conv_rungs();
-template rung_table<conv_rung<bfloat16, float>> conv_rungs();
+#define INSTANTIATE(In, Out) template rung_table<conv_rung<In, Out>> conv_rungs();
+HEDDLE_PAIRS_OF_TYPES(INSTANTIATE)
+#undef INSTANTIATE
 
 }  // namespace detail
 }  // namespace heddle

@@ -1,11 +1,10 @@
 #include "src/histogram/rungs.hpp"
 
+#include "src/rung_queries.hpp"
 #include "src/validate.hpp"
 
 #include <array>
 #include <cstdint>
-#include <string>
-#include <string_view>
 
 namespace heddle {
 namespace {
@@ -22,11 +21,7 @@ constexpr need<histogram_facts> unit_stride{[](auto& problem, auto&) { return pr
                                             "needs x.stride 1"};
 
 template <class T>
-constexpr auto table = std::to_array<histogram_rung<T>>({
-#define ROW(name, pays, ...) {name, #name, needs<__VA_ARGS__>, pays, plan_##name, launch_##name<T>},
-    HEDDLE_HISTOGRAM_RUNGS(ROW)
-#undef ROW
-});
+constexpr auto table = std::to_array<histogram_rung<T>>({HEDDLE_HISTOGRAM_RUNGS(HEDDLE_ROW_OF_TYPE)});
 
 constexpr const char* enumeration = "histogram_algorithm";
 /// What does not depend on the type.
@@ -43,23 +38,7 @@ histogram_facts valid_facts(const char* operation, const histogram_problem& p, c
 
 }  // namespace
 
-std::span<const histogram_algorithm> histogram_algorithms() {
-    return detail::ids_of<table<std::uint8_t>>;
-}
-
-std::string_view to_string(histogram_algorithm algorithm) {
-    return rungs.name_of(algorithm);
-}
-
-histogram_algorithm select(const histogram_problem& problem, const device_traits& device) {
-    return rungs.choose("select", automatic, valid_facts("select", problem, device), device).rung->id;
-}
-
-std::string why_not(histogram_algorithm algorithm, const histogram_problem& problem,
-                    const device_traits& device) {
-    rungs.require_known("why_not", "algorithm", algorithm);
-    return rungs.why_not("histogram", algorithm, valid_facts("why_not", problem, device), device);
-}
+HEDDLE_RUNG_QUERIES(histogram, table<std::uint8_t>)
 
 namespace detail {
 

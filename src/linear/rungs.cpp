@@ -2,11 +2,10 @@
 
 #include "kernels/linear/launch.hpp"
 #include "src/matmul/call.hpp"
+#include "src/rung_queries.hpp"
 #include <heddle/types.hpp>
 
 #include <array>
-#include <string>
-#include <string_view>
 #include <type_traits>
 
 namespace heddle {
@@ -84,38 +83,16 @@ constexpr const char* enumeration = "linear_gradient_algorithm";
 /// What does not depend on the type.
 constexpr rung_table rungs(table<half>, enumeration);
 
+const problem_type& valid_facts(const char* operation, const problem_type& problem,
+                                const device_traits& device) {
+    validate_problem(operation, problem.product, device);
+    return problem;
+}
+
 }  // namespace
 
-std::span<const linear_gradient_algorithm> linear_gradient_algorithms() {
-    return ids_of<table<half>>;
-}
+HEDDLE_RUNG_QUERIES(linear_gradient, table<half>)
 
-std::string_view to_string(linear_gradient_algorithm algorithm) {
-    return rungs.name_of(algorithm);
-}
+HEDDLE_RUNG_TABLES(linear_gradient, HEDDLE_ELEMENT_TYPES)
 
-linear_gradient_algorithm select(const linear_gradient_problem& problem, const device_traits& device) {
-    validate_problem("select", problem.product, device);
-    return rungs.choose("select", automatic, problem, device).rung->id;
-}
-
-std::string why_not(linear_gradient_algorithm algorithm, const linear_gradient_problem& problem,
-                    const device_traits& device) {
-    rungs.require_known("why_not", "algorithm", algorithm);
-    validate_problem("why_not", problem.product, device);
-    return rungs.why_not("linear_gradient", algorithm, problem, device);
-}
-
-namespace detail {
-
-template <class T>
-rung_table<linear_gradient_rung<T>> linear_gradient_rungs() {
-    return {table<T>, enumeration};
-}
-
-template rung_table<linear_gradient_rung<float>> linear_gradient_rungs();
-template rung_table<linear_gradient_rung<half>> linear_gradient_rungs();
-template rung_table<linear_gradient_rung<bfloat16>> linear_gradient_rungs();
-
-}  // namespace detail
 }  // namespace heddle

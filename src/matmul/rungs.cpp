@@ -200,11 +200,9 @@ rung_table<matmul_rung<In, Out>> matmul_rungs() {
         return {half_rungs<In, Out>, enumeration};
 }
 
-template rung_table<matmul_rung<float, float>> matmul_rungs();
-template rung_table<matmul_rung<half, half>> matmul_rungs();
-template rung_table<matmul_rung<half, float>> matmul_rungs();
-template rung_table<matmul_rung<bfloat16, bfloat16>> matmul_rungs();
-template rung_table<matmul_rung<bfloat16, float>> matmul_rungs();
+#define INSTANTIATE(In, Out) template rung_table<matmul_rung<In, Out>> matmul_rungs();
+HEDDLE_PAIRS_OF_TYPES(INSTANTIATE)
+#undef INSTANTIATE
 
 }  // namespace detail
 }  // namespace heddle

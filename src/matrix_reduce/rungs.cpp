@@ -1,13 +1,12 @@
 #include "src/matrix_reduce/rungs.hpp"
 
+#include "src/rung_queries.hpp"
 #include "src/validate.hpp"
 #include "src/workspace.hpp"
 #include <heddle/types.hpp>
 
 #include <array>
 #include <cstdint>
-#include <string>
-#include <string_view>
 
 namespace heddle {
 namespace {
@@ -58,34 +57,18 @@ matrix_facts valid_facts(const char* operation, const matrix_reduce_problem& p, 
 plan plan_of(const char* operation, matrix_reduce_algorithm algorithm, const matrix_reduce_problem& problem,
              const device_traits& device) {
     rungs.require_known(operation, {"options", "algorithm"}, algorithm);
-    matrix_facts of = valid_facts(operation, problem, device);
-    if (of.rows == 0) return {};
-    if (!rungs.can_run(algorithm, of, device)) {
-        of.col_stride = 1;
-        of.has_scratch = true;
+    matrix_facts facts = valid_facts(operation, problem, device);
+    if (facts.rows == 0) return {};
+    if (!rungs.can_run(algorithm, facts, device)) {
+        facts.col_stride = 1;
+        facts.has_scratch = true;
     }
-    return rungs.choose(operation, algorithm, of, device).plan;
+    return rungs.choose(operation, algorithm, facts, device).plan;
 }
 
 }  // namespace
 
-std::span<const matrix_reduce_algorithm> matrix_reduce_algorithms() {
-    return detail::ids_of<table<sum, float>>;
-}
-
-std::string_view to_string(matrix_reduce_algorithm algorithm) {
-    return rungs.name_of(algorithm);
-}
-
-matrix_reduce_algorithm select(const matrix_reduce_problem& problem, const device_traits& device) {
-    return rungs.choose("select", automatic, valid_facts("select", problem, device), device).rung->id;
-}
-
-std::string why_not(matrix_reduce_algorithm algorithm, const matrix_reduce_problem& problem,
-                    const device_traits& device) {
-    rungs.require_known("why_not", "algorithm", algorithm);
-    return rungs.why_not("matrix_reduce", algorithm, valid_facts("why_not", problem, device), device);
-}
+HEDDLE_RUNG_QUERIES(matrix_reduce, table<sum, float>)
 
 std::int64_t matrix_reduce_workspace_bytes(const matrix_reduce_problem& problem, const device_traits& device,
                                            matrix_reduce_algorithm algorithm) {
@@ -107,17 +90,10 @@ rung_table<matrix_reduce_rung<Operation, T>> matrix_reduce_rungs() {
     return {table<Operation, T>, enumeration};
 }
 
-#define INSTANTIATE(Operation)                                                       \
-    template rung_table<matrix_reduce_rung<Operation, float>> matrix_reduce_rungs(); \
-    template rung_table<matrix_reduce_rung<Operation, half>> matrix_reduce_rungs();  \
-    template rung_table<matrix_reduce_rung<Operation, bfloat16>> matrix_reduce_rungs()
-
-INSTANTIATE(sum);
-INSTANTIATE(min);
-INSTANTIATE(max);
-INSTANTIATE(argmax);
-INSTANTIATE(variance);
-
+#define INSTANTIATE(T, Operation) template rung_table<matrix_reduce_rung<Operation, T>> matrix_reduce_rungs();
+#define INSTANTIATE_OPERATION(Operation) HEDDLE_ELEMENT_TYPES(INSTANTIATE, Operation)
+HEDDLE_MATRIX_REDUCE_OPERATIONS(INSTANTIATE_OPERATION)
+#undef INSTANTIATE_OPERATION
 #undef INSTANTIATE
 
 }  // namespace detail

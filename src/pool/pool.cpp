@@ -32,9 +32,7 @@ void pool(tensor_view<const std::type_identity_t<T>> input, tensor_view<T> outpu
 #define INSTANTIATE(T)                                                                                   \
     template pool_problem pool_problem_of<T>(tensor_view<const T>, tensor_view<T>, const pool_options&); \
     template void pool<T>(tensor_view<const T>, tensor_view<T>, cuda::stream_ref, const pool_options&);
-INSTANTIATE(float)
-INSTANTIATE(half)
-INSTANTIATE(bfloat16)
+HEDDLE_ELEMENT_TYPES(INSTANTIATE)
 #undef INSTANTIATE
 
 }  // namespace heddle

@@ -2,6 +2,7 @@
 
 #include "kernels/pool/tuning/tuning.hpp"
 #include "src/pool/validate.hpp"
+#include "src/rung_queries.hpp"
 #include <heddle/types.hpp>
 
 #include <array>
@@ -72,13 +73,6 @@ std::string why_not(pool_algorithm algorithm, const pool_problem& problem, const
     return rungs.why_not("pool", algorithm, problem, device, kernel);
 }
 
-template <class T>
-rung_table<pool_rung<T>> detail::pool_rungs() {
-    return {table<T>, enumeration};
-}
-
-template rung_table<pool_rung<float>> detail::pool_rungs();
-template rung_table<pool_rung<half>> detail::pool_rungs();
-template rung_table<pool_rung<bfloat16>> detail::pool_rungs();
+HEDDLE_RUNG_TABLES(pool, HEDDLE_ELEMENT_TYPES)
 
 }  // namespace heddle

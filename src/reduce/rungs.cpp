@@ -1,6 +1,7 @@
 #include "src/reduce/rungs.hpp"
 
 #include "src/format.hpp"
+#include "src/rung_queries.hpp"
 #include "src/validate.hpp"
 #include "src/workspace.hpp"
 #include <heddle/error.hpp>
@@ -8,7 +9,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -98,19 +98,17 @@ std::string why_it_lacks(reduce_operation operation, reduce_algorithm algorithm)
 kernel::plan plan_of(const char* operation, reduce_algorithm algorithm, const reduce_problem& problem,
                      const device_traits& device) {
     rungs.require_known(operation, {"options", "algorithm"}, algorithm);
-    kernel::reduce_facts of = valid_facts(operation, problem, device);
-    if (!rungs.can_run(algorithm, of, device)) {
-        of.stride = 1;
-        of.has_scratch = true;
+    kernel::reduce_facts facts = valid_facts(operation, problem, device);
+    if (!rungs.can_run(algorithm, facts, device)) {
+        facts.stride = 1;
+        facts.has_scratch = true;
     }
-    return rungs.choose(operation, algorithm, of, device).plan;
+    return rungs.choose(operation, algorithm, facts, device).plan;
 }
 
 }  // namespace
 
-std::span<const reduce_algorithm> reduce_algorithms() {
-    return detail::ids_of<table<kernel::sum, float>>;
-}
+HEDDLE_RUNG_QUERIES(reduce, table<kernel::sum, float>)
 
 std::span<const reduce_algorithm> reduce_algorithms(reduce_operation operation) {
     const auto found = std::ranges::find(descriptions, operation, &description::value);
@@ -126,26 +124,13 @@ std::string_view to_string(reduce_operation operation) {
     return found == descriptions.end() ? "unknown" : found->name;
 }
 
-std::string_view to_string(reduce_algorithm algorithm) {
-    return rungs.name_of(algorithm);
-}
-
-reduce_algorithm select(const reduce_problem& problem, const device_traits& device) {
-    return rungs.choose("select", automatic, valid_facts("select", problem, device), device).rung->id;
-}
-
-std::string why_not(reduce_algorithm algorithm, const reduce_problem& problem, const device_traits& device) {
-    rungs.require_known("why_not", "algorithm", algorithm);
-    return rungs.why_not("reduce", algorithm, valid_facts("why_not", problem, device), device);
-}
-
 std::string why_not(reduce_operation operation, reduce_algorithm algorithm, const reduce_problem& problem,
                     const device_traits& device) {
     rungs.require_known("why_not", "algorithm", algorithm);
-    const kernel::reduce_facts of = valid_facts("why_not", problem, device);
+    const kernel::reduce_facts facts = valid_facts("why_not", problem, device);
     const char* const name = to_string(operation).data();
     const std::string lack = why_it_lacks(operation, algorithm);
-    return lack.empty() ? rungs.why_not(name, algorithm, of, device) : lack;
+    return lack.empty() ? rungs.why_not(name, algorithm, facts, device) : lack;
 }
 
 std::int64_t reduce_workspace_bytes(const reduce_problem& problem, const device_traits& device,
@@ -175,28 +160,8 @@ rung_table<reduce_rung<Operation, T>> reduce_rungs() {
     return {table<Operation, T>, enumeration};
 }
 
-#define INSTANTIATE(T)                                                  \
-    template rung_table<reduce_rung<kernel::sum, T>> reduce_rungs();    \
-    template rung_table<reduce_rung<kernel::mean, T>> reduce_rungs();   \
-    template rung_table<reduce_rung<kernel::min, T>> reduce_rungs();    \
-    template rung_table<reduce_rung<kernel::max, T>> reduce_rungs();    \
-    template rung_table<reduce_rung<kernel::argmin, T>> reduce_rungs(); \
-    template rung_table<reduce_rung<kernel::argmax, T>> reduce_rungs(); \
-    template rung_table<reduce_rung<kernel::dot, T>> reduce_rungs();    \
-    template rung_table<reduce_rung<kernel::norm1, T>> reduce_rungs();  \
-    template rung_table<reduce_rung<kernel::count_nonzero, T>> reduce_rungs()
-
-INSTANTIATE(double);
-INSTANTIATE(float);
-INSTANTIATE(half);
-INSTANTIATE(bfloat16);
-INSTANTIATE(std::int32_t);
-INSTANTIATE(std::int64_t);
-template rung_table<reduce_rung<kernel::norm2, double>> reduce_rungs();
-template rung_table<reduce_rung<kernel::norm2, float>> reduce_rungs();
-template rung_table<reduce_rung<kernel::norm2, half>> reduce_rungs();
-template rung_table<reduce_rung<kernel::norm2, bfloat16>> reduce_rungs();
-
+#define INSTANTIATE(T, Operation) template rung_table<reduce_rung<kernel::Operation, T>> reduce_rungs();
+HEDDLE_REDUCTIONS(INSTANTIATE)
 #undef INSTANTIATE
 
 }  // namespace detail

@@ -3,6 +3,7 @@
 #include "src/workspace.hpp"
 #include <heddle/scan.hpp>
 #include <heddle/stream.hpp>
+#include <heddle/types.hpp>
 
 #include <cstdint>
 
@@ -65,13 +66,8 @@ void exclusive_scan(vector_view<const std::type_identity_t<T>> x, vector_view<T>
     template void inclusive_scan<T>(vector_view<const T>, vector_view<T>, cuda::stream_ref,              \
                                     const scan_options&);                                                \
     template void exclusive_scan<T>(vector_view<const T>, vector_view<T>, cuda::stream_ref,              \
-                                    const scan_options&)
-
-INSTANTIATE(double);
-INSTANTIATE(float);
-INSTANTIATE(std::int32_t);
-INSTANTIATE(std::int64_t);
-
+                                    const scan_options&);
+HEDDLE_WIDE_TYPES(INSTANTIATE)
 #undef INSTANTIATE
 
 }  // namespace heddle

@@ -38,7 +38,7 @@ double part_us(const conv_problem& p, const plan& plan, std::int64_t pixels, con
     else if (plan.lays_out)
         us += predicted_us(row, device, {.rounds = 1, .staged = elements});
     const std::int64_t tiles = divide_up(pixels, side) * divide_up(outputs, side),
-                       steps = divide_up(depth(p) * p.input.element_bytes, mma_row_bytes);
+                       steps = steps_along(depth(p) * p.input.element_bytes, mma_row_bytes);
     const double rounds = rounds_of(tiles, device),
                  all = static_cast<double>(tiles) * static_cast<double>(steps);
     return us + predicted_us(row, device,

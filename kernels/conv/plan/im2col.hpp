@@ -50,7 +50,7 @@ constexpr std::int64_t im2col_unit = 16;  ///< in bytes; rows begin at multiples
 /// The elements from one row of windows to the next.
 constexpr std::int64_t im2col_stride(const conv_problem& p) {
     const std::int64_t packet = im2col_unit / p.input.element_bytes;
-    return (depth(p) + packet - 1) / packet * packet;
+    return round_up(depth(p), packet);
 }
 
 /// The scratch memory of a part: it has as many images as fit this, but at least one.

@@ -52,8 +52,8 @@ plan plan_persistent(const conv_problem& p, const device_traits& device, std::si
                        .whole = tiles,
                        .streams = 0};
     result.us = predicted_us(cost_places<persistent_kernels>[kernel], device, {
-        .bytes = tensor_bytes(p), .rounds = static_cast<double>(divide_up(tiles, workers)),
-        .steps = static_cast<double>(divide_up(steps, tile.blocks))
+        .bytes = tensor_bytes(p), .rounds = static_cast<double>(divide_up(std::int64_t{tiles}, workers)),
+        .steps = static_cast<double>(divide_up(std::int64_t{steps}, tile.blocks))
     });
     add_copies(p, device, result);
     return result;

@@ -148,7 +148,7 @@ plan plan_skinny_float(const product_facts& p, const device_traits& device, std:
     const std::int64_t rows = skinny_float_kernels[kernel].rows, down = divide_up(x.m, rows),
                        columns = rows == 16 ? 8 : 4, blocks = divide_up(x.n, line) * down;
     const std::int64_t parts = 2 * p.batches * blocks <= device.sm_count ? lines_of_short : std::int64_t{1};
-    const std::int64_t all = is_along_k ? divide_up(x.n, columns) * down : blocks * parts;
+    const std::int64_t blocks_of_product = is_along_k ? divide_up(x.n, columns) * down : blocks * parts;
     const std::int64_t steps = is_along_k ? divide_up(x.k, along_k) * (along_k * columns / line / line)
                                           : divide_up(x.k, line * parts);
     const bool in_packets = !is_along_k || (has_tensor_columns(wide, copy_kind::none) &&
@@ -159,15 +159,16 @@ plan plan_skinny_float(const product_facts& p, const device_traits& device, std:
     // The work around the steps is that of the rows' sums, and as much again if the thin operand goes through shared memory.
     const double share = static_cast<double>(rows) / static_cast<double>(skinny_float_kernels.back().rows);
     const double around = is_along_k ? share / 2 : (1 + share) / 2;
-    return {.is_turned = is_turned,
-            .kernel = kernel,
-            .parts = static_cast<int>(parts),
-            .kept = static_cast<std::int64_t>(device.l2_bytes / sizeof(float)) / l2_share / (p.batches * x.n),
-            .us = x.us(cost_of(x.costs, "skinny 16x32"),
-                       {.rounds = static_cast<double>(divide_up(p.batches * all, device.sm_count)),
-                        .steps = static_cast<double>(steps) * step / around,
-                        .bytes = x.moved_bytes,
-                        .slower = around * (in_packets ? 1 : x.costs.by_element)})};
+    return {
+        .is_turned = is_turned,
+        .kernel = kernel,
+        .parts = static_cast<int>(parts),
+        .kept = static_cast<std::int64_t>(device.l2_bytes / sizeof(float)) / l2_share / (p.batches * x.n),
+        .us = x.us(cost_of(x.costs, "skinny 16x32"),
+                   {.rounds = static_cast<double>(divide_up(p.batches * blocks_of_product, device.sm_count)),
+                    .steps = static_cast<double>(steps) * step / around,
+                    .bytes = x.moved_bytes,
+                    .slower = around * (in_packets ? 1 : x.costs.by_element)})};
 }
 
 plan plan_bf16x6(const product_facts& p, const device_traits& device, std::size_t kernel) {
@@ -196,9 +197,9 @@ split_layout lay_out_split(std::int64_t extent, int tile_extent, std::int64_t k,
     constexpr std::int64_t half_bytes = 2, packet = 8;
     const std::int64_t rows = along_k ? extent : k, cols = along_k ? k : extent;
     split_layout result{};
-    result.stride = divide_up(cols, packet) * packet;
+    result.stride = round_up(cols, packet);
     result.piece_stride = rows * result.stride;
-    result.power_stride = divide_up(extent, tile_extent) * tile_extent;
+    result.power_stride = round_up(extent, tile_extent);
     result.bytes = split_layout::pieces * half_bytes * result.piece_stride +
                    result.power_stride * divide_up(k, step_k) * std::int64_t{sizeof(float)};
     return result;

@@ -57,7 +57,7 @@ struct plan {
     constexpr std::int64_t scratch_bytes() const { return sums_bytes + pieces_bytes + copied_bytes; }
     constexpr std::int64_t workspace_bytes() const {
         constexpr std::int64_t unit = tensor_alignment;  // also of a workspace
-        return scratch_bytes() == 0 ? 0 : workspace_ticket_bytes + divide_up(scratch_bytes(), unit) * unit;
+        return scratch_bytes() == 0 ? 0 : workspace_ticket_bytes + round_up(scratch_bytes(), unit);
     }
     bool operator==(const plan&) const = default;
 };
