@@ -99,7 +99,6 @@ std::int64_t matrix_reduce_depth(const matrix_reduce_problem& problem, const dev
 ///                           (x.cols), a null or misaligned pointer, a y or a workspace that overlaps x, a workspace
 ///                           that is null, misaligned or too small, a negative correction, an unknown algorithm
 ///                           (nothing is enqueued)
-/// @throws unsupported       `vectorized` was requested and neither stride of x is 1
 /// @throws cuda_error        the launch or the allocation failed
 
 /// y[i] = the sum of row i of x; 0 where the rows are empty. Accumulated in float; matrix_reduce_depth() bounds the

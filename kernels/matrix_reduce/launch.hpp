@@ -78,7 +78,6 @@ plan plan_coalesced(const matrix_facts& problem, const device_traits& device);
 /// Needs col_stride 1.
 template <class Operation>
 plan plan_vectorized_rows(const matrix_facts& problem, const device_traits& device);
-/// Needs row_stride 1.
 template <class Operation>
 plan plan_vectorized_columns(const matrix_facts& problem, const device_traits& device);
 /// Needs has_short_rows().

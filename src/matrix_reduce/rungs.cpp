@@ -18,12 +18,10 @@ using enum matrix_reduce_algorithm;
 
 constexpr need<matrix_facts> unit_col_stride{[](auto& problem, auto&) { return problem.col_stride == 1; },
                                              "needs a stride of 1"};
-constexpr need<matrix_facts> unit_row_stride{[](auto& problem, auto&) { return problem.row_stride == 1; },
-                                             "needs a stride of 1"};
 constexpr need<matrix_facts> short_rows{[](auto& problem, auto&) { return has_short_rows(problem); },
                                         "needs rows of a few elements without gaps"};
 bool has_none_in_rows(const matrix_facts& problem, const device_traits&) {
-    return is_across_rows(problem);
+    return is_across_rows(problem) || problem.col_stride != 1;
 }
 
 template <class Operation, class T>
@@ -32,8 +30,8 @@ constexpr auto table = std::to_array<matrix_reduce_rung<Operation, T>>({
     {coalesced, "coalesced", any_problem, always, plan_coalesced, launch_coalesced<Operation, T>},
     {vectorized, "vectorized rows", needs<unit_col_stride>, always, plan_vectorized_rows<Operation>,
      launch_vectorized_rows<Operation, T>},
-    {vectorized, "vectorized columns", needs<unit_row_stride>, has_none_in_rows,
-     plan_vectorized_columns<Operation>, launch_vectorized_columns<Operation, T>},
+    {vectorized, "vectorized columns", any_problem, has_none_in_rows, plan_vectorized_columns<Operation>,
+     launch_vectorized_columns<Operation, T>},
     {vectorized, "vectorized short", needs<short_rows>, always, plan_vectorized_short,
      launch_vectorized_short<Operation, T>},
 });
