@@ -34,10 +34,12 @@ using facts_type = histogram_facts;
 
 /// How a rung computes a problem.
 struct plan {
-    launch_extents blocks{1};
+    launch_extents blocks{1};  ///< along y: parts of the bins
     launch_extents threads{1};
     std::size_t shared_bytes = 0;
     // Only vectorized uses these.
+    std::size_t shared_limit = 0;
+    int part_bins = 1;         ///< bins of a part
     int columns = 1;           ///< counters per bin
     int head = 0;              ///< elements before the first packet
     std::int64_t packets = 0;  ///< whole packets of 16 bytes

@@ -1,5 +1,6 @@
 #include "src/histogram/rungs.hpp"
 
+#include "kernels/histogram/plan/parts.hpp"
 #include "src/rung_queries.hpp"
 #include "src/validate.hpp"
 
@@ -17,8 +18,19 @@ constexpr need<histogram_facts> few_bins{
     [](auto& problem, auto&) { return problem.bins <= histogram_max_shared_bins; },
     "takes at most 12288 bins"};
 static_assert(histogram_max_shared_bins == 12288);
+constexpr need<histogram_facts> parted_bins{
+    [](auto& problem, auto&) { return problem.bins <= histogram_max_parted_bins; },
+    "takes at most 1048576 bins"};
+static_assert(histogram_max_parted_bins == 1048576);
 constexpr need<histogram_facts> unit_stride{[](auto& problem, auto&) { return problem.stride == 1; },
                                             "needs x.stride 1"};
+
+/// Where one part of 48 KB holds the bins, `vectorized` is the quickest. With more bins it is where it is predicted to take less
+/// than an addition in L2 for each element.
+constexpr auto is_quicker_in_parts = [](const histogram_facts& problem, const device_traits& device) {
+    return problem.bins <= histogram_max_shared_bins ||
+           parts(problem, device).time < time_of_additions(problem);
+};
 
 template <class T>
 constexpr auto table = std::to_array<histogram_rung<T>>({HEDDLE_HISTOGRAM_RUNGS(HEDDLE_ROW_OF_TYPE)});

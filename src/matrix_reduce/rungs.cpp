@@ -17,12 +17,10 @@ using enum matrix_reduce_algorithm;
 
 constexpr need<matrix_facts> unit_col_stride{[](auto& problem, auto&) { return problem.col_stride == 1; },
                                              "needs a stride of 1"};
-constexpr need<matrix_facts> unit_row_stride{[](auto& problem, auto&) { return problem.row_stride == 1; },
-                                             "needs a stride of 1"};
 constexpr need<matrix_facts> short_rows{[](auto& problem, auto&) { return has_short_rows(problem); },
                                         "needs rows of a few elements without gaps"};
 bool has_none_in_rows(const matrix_facts& problem, const device_traits&) {
-    return is_across_rows(problem);
+    return is_across_rows(problem) || problem.col_stride != 1;
 }
 
 template <class Operation, class T>

@@ -3,12 +3,20 @@
 namespace heddle::test {
 namespace {
 
-const device_traits h200_like{.compute_capability_major = 9, .sm_count = 132};
+const device_traits h200_like{.compute_capability_major = 9,
+                              .sm_count = 132,
+                              .shared_memory_per_sm = 228 << 10,
+                              .shared_memory_per_block_optin = 227 << 10};
 
 TEST(histogram_select, is_the_best_that_can_run) {
     EXPECT_EQ(select(histogram_problem{{100, 1, 1}}, h200_like), histogram_algorithm::vectorized);
     EXPECT_EQ(select(histogram_problem{{100, 2, 1}}, h200_like), histogram_algorithm::shared_memory);
     EXPECT_EQ(select(histogram_problem{{100, 1, 1}, 12289}, h200_like), histogram_algorithm::cached);
+    EXPECT_EQ(select(histogram_problem{{1 << 24, 1, 4}, 12289}, h200_like), histogram_algorithm::vectorized);
+    EXPECT_EQ(select(histogram_problem{{1 << 24, 1, 4}, 100000}, h200_like), histogram_algorithm::vectorized);
+    EXPECT_EQ(select(histogram_problem{{1 << 24, 2, 4}, 100000}, h200_like), histogram_algorithm::cached);
+    EXPECT_EQ(select(histogram_problem{{10000, 1, 4}, 100000}, h200_like), histogram_algorithm::cached);
+    EXPECT_EQ(select(histogram_problem{{1 << 30, 1, 4}, 1 << 21}, h200_like), histogram_algorithm::cached);
 }
 
 TEST(histogram_why_not, says_what_a_rung_needs) {
@@ -19,9 +27,13 @@ TEST(histogram_why_not, says_what_a_rung_needs) {
     EXPECT_EQ(text(histogram_algorithm::vectorized, apart),
               "histogram: vectorized needs x.stride 1; given: size 100, stride 2, bins 256, element_bytes "
               "1, compute capability 9.0");
-    EXPECT_EQ(text(histogram_algorithm::vectorized, wide),
-              "histogram: vectorized takes at most 12288 bins; given: size 100, stride 2, bins 12289, "
-              "element_bytes 1, compute capability 9.0");
+    EXPECT_EQ(
+        text(histogram_algorithm::vectorized, wide),
+        "histogram: vectorized needs x.stride 1; given: size 100, stride 2, bins 12289, element_bytes 1, "
+        "compute capability 9.0");
+    EXPECT_EQ(text(histogram_algorithm::vectorized, {{9, 1, 4, 4}, 1048577}),
+              "histogram: vectorized takes at most 1048576 bins; given: size 9, stride 1, bins 1048577, "
+              "element_bytes 4, head 3, compute capability 9.0");
     EXPECT_EQ(text(histogram_algorithm::shared_memory, {{9, 1, 4, 4}, 20000}),
               "histogram: shared_memory takes at most 12288 bins; given: size 9, stride 1, bins 20000, "
               "element_bytes 4, head 3, compute capability 9.0");

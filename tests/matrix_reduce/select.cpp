@@ -5,25 +5,32 @@ namespace {
 
 const device_traits h200_like{.compute_capability_major = 9, .sm_count = 132};
 
-TEST(matrix_reduce_select, wants_neighbours) {
+TEST(matrix_reduce_select, takes_any_strides) {
     using enum matrix_reduce_algorithm;
     EXPECT_EQ(select(matrix_reduce_problem{{10, 20}}, h200_like), vectorized);
     EXPECT_EQ(select(matrix_reduce_problem{{10, 20, 1, 10}}, h200_like), vectorized);
-    EXPECT_EQ(select(matrix_reduce_problem{{10, 20, 60, 3}}, h200_like), coalesced);
+    EXPECT_EQ(select(matrix_reduce_problem{{10, 20, 60, 3}}, h200_like), vectorized);
+    EXPECT_EQ(select(matrix_reduce_problem{{10, 20, 3, 30}}, h200_like), vectorized);
     EXPECT_EQ(select(matrix_reduce_problem{{1, 20, 60, 3}}, h200_like), vectorized);
 }
 
-TEST(matrix_reduce_why_not, says_what_a_rung_needs) {
+TEST(matrix_reduce_why_not, has_nothing_against_any_strides) {
     using enum matrix_reduce_algorithm;
     const matrix_reduce_problem dense{{10, 20}}, across{{10, 20, 1, 10}}, apart{{10, 20, 60, 3}},
         row{{1, 20, 60, 3}};
-    EXPECT_EQ(why_not(vectorized, apart, h200_like),
-              "matrix_reduce: vectorized needs a stride of 1; given: rows 10, cols 20, row_stride 60, "
-              "col_stride 3, element_bytes 4, compute capability 9.0");
-    for (const matrix_reduce_problem& problem : {dense, across, row})
-        EXPECT_EQ(why_not(vectorized, problem, h200_like), "");
-    for (const auto algorithm : {automatic, naive, coalesced})
-        EXPECT_EQ(why_not(algorithm, apart, h200_like), "");
+    for (const matrix_reduce_problem& problem : {dense, across, row, apart})
+        for (const auto algorithm : {automatic, naive, coalesced, vectorized})
+            EXPECT_EQ(why_not(algorithm, problem, h200_like), "");
+}
+
+/// Then blocks share the few rows.
+TEST(matrix_reduce_workspace, is_needed_by_few_long_rows_of_any_strides) {
+    for (const matrix_reduce_problem& problem :
+         {matrix_reduce_problem{{3, 1 << 20, 3 << 20, 2}}, {{3, 1 << 20, 2, 7}}}) {
+        EXPECT_GT(matrix_reduce_workspace_bytes(problem, h200_like), 4096);
+        EXPECT_LT(matrix_reduce_depth(problem, h200_like), 256);
+    }
+    EXPECT_EQ(matrix_reduce_workspace_bytes({{1 << 20, 100, 300, 3}}, h200_like), 0);
 }
 
 TEST(matrix_reduce_workspace, is_needed_by_rows_that_blocks_share_only) {
