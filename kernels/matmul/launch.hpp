@@ -90,6 +90,7 @@ void launch_pipelined(const plan& plan, const arguments& arguments, cudaStream_t
 void launch_split_k(const plan& plan, const arguments& arguments, cudaStream_t stream);
 void launch_thin(const plan& plan, const arguments& arguments, cudaStream_t stream);
 void launch_stream(const plan& plan, const arguments& arguments, cudaStream_t stream);
+void launch_packed(const plan& plan, const arguments& arguments, cudaStream_t stream);
 void launch_tma_pipelined(const plan& plan, const arguments& arguments, cudaStream_t stream);
 void launch_tf32x3(const plan& plan, const arguments& arguments, cudaStream_t stream);
 void launch_skinny_float(const plan& plan, const arguments& arguments, cudaStream_t stream);

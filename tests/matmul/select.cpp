@@ -87,7 +87,8 @@ TEST(matmul_select, answers_every_rung_that_it_may_for_some_problem) {
         const product problem = problems.next();
         for (const device_traits& device : devices) chosen.insert(select(problem, device));
     }
-    for (const matmul_algorithm each : {naive, warp_tiled, pipelined, split_k, thin, stream, wmma, mma_sync})
+    for (const matmul_algorithm each :
+         {naive, warp_tiled, pipelined, split_k, thin, stream, packed, wmma, mma_sync})
         EXPECT_TRUE(chosen.contains(each)) << to_string(each);
     if (HEDDLE_COMPILED_FOR_90 == 0) return;
     for (const matmul_algorithm each :

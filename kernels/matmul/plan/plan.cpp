@@ -128,6 +128,44 @@ plan plan_stream(const product_facts& p, const device_traits& device, std::size_
     return result;
 }
 
+/// Each set of warps has a tile, or a slice of one along k, whichever is faster. The sets of a multiprocessor take a round.
+plan plan_packed(const product_facts& p, const device_traits& device, std::size_t kernel) {
+    constexpr int reserved_bytes = 1024;  // of shared memory, by CUDA, for each block
+    constexpr std::int64_t added_steps =
+        2;  // along k, in whose time a thread adds the sums of one more slice
+    const planning x(p, device);
+    const packed_kernel& row = packed_kernels[kernel];
+    const std::int64_t down = divide_up(x.m, row.m()), across = divide_up(x.n, row.n()),
+                       all = p.batches * down * across, multiprocessors = std::max(1, device.sm_count);
+    plan best;
+    for (int slices = 1; slices <= row.sets(); slices *= 2) {
+        const int bytes = row.shared_bytes(x.k, slices) + reserved_bytes;
+        const std::int64_t blocks = std::clamp<std::int64_t>(
+            static_cast<std::int64_t>(device.shared_memory_per_sm) / bytes, 1, row.blocks_per_sm);
+        const std::int64_t places = blocks * row.tiles(slices), at_once = multiprocessors * places,
+                           rest = all % at_once;
+        const auto steps = static_cast<double>(divide_up(x.k, slices) + added_steps * (slices - 1));
+        const double us =
+            x.us(cost_of<packed_kernels>(x.costs, kernel),
+                 {.rounds = static_cast<double>(all / at_once),
+                  .steps = steps,
+                  .last_steps = rest > 0 ? steps : 0,
+                  .last = static_cast<double>(divide_up(rest, multiprocessors)) / static_cast<double>(places),
+                  .bytes = x.moved_bytes,
+                  .slower = static_cast<double>(blocks) / row.blocks_per_sm});
+        if (us >= best.us) continue;
+        best.us = us;
+        best.slices = slices;
+        best.workers =
+            static_cast<int>(std::min<std::int64_t>(divide_up(all, row.tiles(slices)), max_packed_tiles));
+    }
+    best.kernel = kernel;
+    best.batches = p.batches;
+    best.down = down;
+    best.across = across;
+    return best;
+}
+
 /// A multiprocessor has two tiles at a time.
 plan plan_tf32x3(const product_facts& p, const device_traits& device) {
     const planning x(p, device);
