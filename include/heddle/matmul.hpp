@@ -49,7 +49,8 @@ enum class matmul_algorithm {
     // all of these
     vector,
     // float
-    stream
+    stream,
+    packed
 };
 
 /// The rungs for operands of a type, except `automatic`. Tests, benchmarks and pages iterate over them.
@@ -222,8 +223,8 @@ void matmul(matrix_view<const std::type_identity_t<In>> a, matrix_view<const std
 
 /// The same with an epilogue, applied before C is stored. For 16 bits, these rungs have epilogues: `naive`, `wmma`,
 /// `mma_sync`, `skinny`, `fused` and `vector`. For float they are `naive`, `warp_tiled`, `pipelined`, `split_k`,
-/// `thin`, `stream`, `skinny`, `bf16x6`, `fp16x3`, `tf32` and `vector`. A residual may be C itself; otherwise residual and
-/// biases do not overlap C.
+/// `thin`, `stream`, `packed`, `skinny`, `bf16x6`, `fp16x3`, `tf32` and `vector`. A residual may be C itself; otherwise
+/// residual and biases do not overlap C.
 ///
 /// @throws as above, and where a bias has the wrong length, or the residual is not of C's shape
 template <class Out, class In = Out>

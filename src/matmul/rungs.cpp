@@ -39,6 +39,11 @@ constexpr need short_k{[](auto& p, auto&) { return p.a.cols <= stream_kernel::ma
                        "needs a k of at most 64"};
 static_assert(stream_kernel::max_k == 64);
 template <std::size_t kernel>
+constexpr need tiles_for_packed{
+    [](auto& p, auto&) { return packed_kernels[kernel].has_countable_tiles(p.c.rows, p.c.cols, p.batches); },
+    "needs at most 2^30 of its tiles of C, in all of a batch"};
+static_assert(max_packed_tiles == 1 << 30);
+template <std::size_t kernel>
 constexpr need packets_for{
     [](auto& p, auto&) { return mma_sync_kernels[kernel].takes_elements() || p.lies_in_boxes; },
     "needs rows or columns of a and of b that begin at multiples of 16 bytes"};
@@ -124,6 +129,9 @@ constexpr auto float_rungs = detail::joined(
             return needs<ampere, short_k, shared_memory_of<stream_kernels[kernel].most_shared_bytes()>>;
         },
         always, launch_stream),
+    rows_of<float_rung, packed_kernels, plan_packed>(
+        packed, []<std::size_t kernel> { return needs<ampere, tiles_for_packed<kernel>>; }, always,
+        launch_packed),
     std::to_array<float_rung>(
         {{tf32x3, "tf32x3", needs<ampere, no_batch, no_epilogue, unit_strides>,
           is_at<precision::fp32_normwise, precision::tf32>, plan_tf32x3, launch_tf32x3}}),

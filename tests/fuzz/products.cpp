@@ -356,7 +356,7 @@ operation batched_matmul_cases() {
     const std::vector<std::string_view> rungs = {
         "automatic", "naive",  "wmma",       "mma_sync",  "persistent", "cluster_multicast",
         "stream_k",  "vector", "warp_tiled", "pipelined", "split_k",    "thin",
-        "stream",    "skinny", "bf16x6",     "tf32"};
+        "stream",    "packed", "skinny",     "bf16x6",    "tf32"};
     return {"batched_matmul",
             fields_of({"a", "b", "c"}, with_numbers({{"type", 0, types},
                                                      {"alpha", 0, factors},

@@ -14,12 +14,9 @@ product strict(std::int64_t m, std::int64_t n, std::int64_t k) {
 TEST(matmul_select, prefers_the_pipelined_rung_where_it_can_run) {
     for (const std::int64_t size : {64, 512, 4096, 100000}) {
         product problem = strict(size, size, size);
-        EXPECT_EQ(select(problem, hopper), pipelined);
+        EXPECT_EQ(select(problem, hopper), size > 64 ? pipelined : packed);
         problem.place = place::apart;
-        EXPECT_NE(select(problem, hopper), pipelined);
-        if (size >= 512) {
-            EXPECT_EQ(select(problem, hopper), warp_tiled);
-        }
+        EXPECT_EQ(select(problem, hopper), size > 512 ? warp_tiled : packed);
     }
     EXPECT_NE(select(product{512, 512, 512}, turing), pipelined);
 }
@@ -174,7 +171,7 @@ TEST(matmul_select, splits_what_is_large_and_deep_enough) {
     for (const std::int64_t size : {1000, 2048, 4096, 16384})
         EXPECT_EQ(select(product{size, size, size}, hopper), bf16x6) << size;
     for (const std::int64_t size : {64, 256, 512})
-        EXPECT_EQ(select(product{size, size, size}, hopper), pipelined) << size;
+        EXPECT_EQ(select(product{size, size, size}, hopper), size > 256 ? pipelined : packed) << size;
     EXPECT_EQ(select(product{4096, 4096, 511}, hopper), tma_pipelined);  // bf16x6 is less exact here
     EXPECT_EQ(select(product{4096, 4096, 512}, hopper), bf16x6);
     product few_tiles{64, 4096, 11008};  // 32 tiles for 132 multiprocessors
@@ -312,7 +309,7 @@ TEST(matmul_select, takes_batches_of_float) {
             hopper);
     };
     for (const std::int64_t size : {64, 256, 1024})
-        EXPECT_EQ(chosen(size, size, size, precision::ieee), pipelined) << size;
+        EXPECT_EQ(chosen(size, size, size, precision::ieee), size == 256 ? packed : pipelined) << size;
     EXPECT_EQ(chosen(2, 1024, 1024, precision::ieee), thin);
     EXPECT_EQ(chosen(1024, 2, 1024, precision::ieee), thin);
     if (HEDDLE_COMPILED_FOR_90 == 0) GTEST_SKIP() << "heddle is not built for Hopper";
@@ -369,7 +366,38 @@ TEST(matmul_select, takes_small_tiles_of_many_small_matrices) {
     EXPECT_EQ(select(halves, hopper), mma_sync);
     product floats{64, 64, 64};
     floats.batches = 512;
-    EXPECT_EQ(select(floats, hopper), pipelined);
+    EXPECT_EQ(select_kernel(floats, hopper), "packed 64x64");
+    floats.batches = 10'007;
+    floats.m = floats.n = floats.k = 31;
+    floats.place = place::odd;
+    EXPECT_EQ(select_kernel(floats, hopper), "packed 32x32");
+    EXPECT_EQ(select_kernel(floats, ampere), "packed 32x32");
+    product deeper = strict(304, 128, 128);
+    deeper.batches = 213;
+    EXPECT_EQ(select_kernel(deeper, hopper), "packed 64x64");
+    product tiny = strict(4, 16, 16);
+    tiny.batches = 32;
+    EXPECT_EQ(select_kernel(tiny, hopper), "packed 16x16");
+}
+
+/// The time is that of the start: tiles are small, and warps share each along k.
+TEST(matmul_select, takes_small_tiles_of_a_small_matrix) {
+    for (const place place : {place::along_k, place::across_k, place::odd})
+        for (const bool has_epilogue : {false, true}) {
+            for (product p : {strict(19, 17, 179), strict(189, 117, 88)}) {
+                p.place = place;
+                p.has_epilogue = has_epilogue;
+                EXPECT_EQ(select_kernel(p, hopper), "packed 16x16") << p.m;
+                EXPECT_EQ(matmul_workspace_bytes(p, hopper), 0) << p.m;
+            }
+            product flat = strict(539, 2427, 3);
+            flat.place = place;
+            flat.has_epilogue = has_epilogue;
+            EXPECT_EQ(select(flat, hopper), packed);
+        }
+    for (const std::int64_t size : {1024, 2048, 8192})
+        EXPECT_NE(select(strict(size, size, size), hopper), packed);
+    EXPECT_NE(select(strict(65, 65, 65536), hopper), packed);
 }
 
 TEST(matmul_16_bit_select, asks_for_one_workspace_however_c_lies) {

@@ -87,7 +87,8 @@ TEST(matmul_select, answers_every_rung_that_it_may_for_some_problem) {
         const product problem = problems.next();
         for (const device_traits& device : devices) chosen.insert(select(problem, device));
     }
-    for (const matmul_algorithm each : {naive, warp_tiled, pipelined, split_k, thin, stream, wmma, mma_sync})
+    for (const matmul_algorithm each :
+         {naive, warp_tiled, pipelined, split_k, thin, stream, packed, wmma, mma_sync})
         EXPECT_TRUE(chosen.contains(each)) << to_string(each);
     if (HEDDLE_COMPILED_FOR_90 == 0) return;
     for (const matmul_algorithm each :
@@ -218,6 +219,17 @@ TEST(matmul_why_not, says_what_a_rung_needs) {
     EXPECT_EQ(lack_of(stream, apart, ampere), "");
     EXPECT_EQ(lack_of(stream, product{512, 512, 65}, ampere), "matmul: stream needs a k of at most 64");
     EXPECT_EQ(lack_of(stream, product{512, 512, 64}, turing), "matmul: stream needs compute capability 8.0");
+    EXPECT_EQ(lack_of(packed, apart, ampere), "");
+    EXPECT_EQ(lack_of(packed, floats, turing), "matmul: packed needs compute capability 8.0");
+    constexpr std::int64_t many = std::int64_t{1} << 19;  // 2^30 tiles of 16 x 16
+    EXPECT_EQ(lack_of(packed, product{many, many, 1}, ampere, "packed 16x16"), "");
+    EXPECT_EQ(lack_of(packed, product{many, many + 1, 1}, ampere, "packed 16x16"),
+              "matmul: packed 16x16 needs at most 2^30 of its tiles of C, in all of a batch");
+    EXPECT_EQ(lack_of(packed, product{many, many + 1, 1}, ampere), "");
+    product small{1, 1, 1};
+    small.batches = (std::int64_t{1} << 30) + 1;
+    EXPECT_EQ(lack_of(packed, small, ampere),
+              "matmul: packed needs at most 2^30 of its tiles of C, in all of a batch");
     EXPECT_EQ(lack_of(vector, product{2, 2, 512}, hopper), "matmul: vector needs m or n of 1");
     EXPECT_EQ(lack_of(vector, product{2, 1, 512}, turing), "");
     EXPECT_EQ(lack_of(vector, product{1, 2, 512, element_type::bf16}, turing), "");

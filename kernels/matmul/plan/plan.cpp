@@ -128,6 +128,48 @@ plan plan_stream(const product_facts& p, const device_traits& device, std::size_
     return result;
 }
 
+/// Each set of warps has a tile, or a slice of one along k, whichever is faster. The sets of a multiprocessor take a round.
+plan plan_packed(const product_facts& p, const device_traits& device, std::size_t kernel) {
+    constexpr int reserved_bytes = 1024;  // of shared memory, by CUDA, for each block
+    // Steps along k in whose time a thread adds the sums of one more slice, starts more copies, or stores its sums.
+    constexpr std::int64_t adding = 2, starting = 2;
+    const packed_kernel& row = packed_kernels[kernel];
+    const std::int64_t storing = row.thread_m + row.thread_n;
+    const planning x(p, device);
+    plan best;
+    best.kernel = kernel;
+    best.batches = p.batches;
+    best.down = divide_up(x.m, row.m());
+    best.across = divide_up(x.n, row.n());
+    const std::int64_t all = p.batches * best.down * best.across,
+                       multiprocessors = std::max(1, device.sm_count);
+    for (int slices = 1; slices <= row.sets(); slices *= 2) {
+        const int bytes = row.shared_bytes(x.k, slices) + reserved_bytes;
+        const auto fitting = static_cast<std::int64_t>(device.shared_memory_per_sm) / bytes;
+        const std::int64_t blocks = std::clamp<std::int64_t>(fitting, 1, row.blocks_per_sm),
+                           at_once = multiprocessors * blocks * row.tiles(slices), rest = all % at_once;
+        const std::int64_t stages = divide_up(x.k, row.depth(x.k, slices)),
+                           work = divide_up(x.k, slices) + adding * (slices - 1) + starting * (stages - 1);
+        const double steps =
+            (p.has_unit_strides ? 1 : x.costs.by_element) * static_cast<double>(work + storing);
+        // A round of fewer blocks than registers have room for takes less time, but its first loads take as long.
+        const double share = static_cast<double>(blocks) / row.blocks_per_sm;
+        const auto most = static_cast<double>(row.blocks_per_sm * row.tiles(slices));
+        const double us = x.us(cost_of<packed_kernels>(x.costs, kernel),
+                               {.rounds = static_cast<double>(all / at_once),
+                                .steps = steps * share,
+                                .last_steps = rest > 0 ? steps : 0,
+                                .last = static_cast<double>(divide_up(rest, multiprocessors)) / most,
+                                .bytes = x.moved_bytes});
+        if (us >= best.us) continue;
+        best.us = us;
+        best.slices = slices;
+        best.workers =
+            static_cast<int>(std::min<std::int64_t>(divide_up(all, row.tiles(slices)), max_packed_tiles));
+    }
+    return best;
+}
+
 /// A multiprocessor has two tiles at a time.
 plan plan_tf32x3(const product_facts& p, const device_traits& device) {
     const planning x(p, device);

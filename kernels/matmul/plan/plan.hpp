@@ -46,6 +46,7 @@ struct plan {
     c_access of_c = c_access::elements;  ///< for mma_sync, thin and scale
     bool goes_across = false;            ///< whether blocks go from tile to tile across C, else down (stream)
     int buffers = 1;  ///< tiles in shared memory of the operand whose tile changes (stream)
+    int slices = 1;   ///< sets of warps of a block that share each tile along k (packed)
 
     std::int64_t sums_bytes = 0;    ///< sums that sharers of tiles leave for one another
     std::int64_t pieces_bytes = 0;  ///< after the sums: split operands
@@ -85,6 +86,7 @@ plan plan_pipelined(const product_facts& problem, const device_traits& device, s
 plan plan_tma_pipelined(const product_facts& problem, const device_traits& device);
 plan plan_thin(const product_facts& problem, const device_traits& device, std::size_t kernel);
 plan plan_stream(const product_facts& problem, const device_traits& device, std::size_t kernel);
+plan plan_packed(const product_facts& problem, const device_traits& device, std::size_t kernel);
 plan plan_split_k(const product_facts& problem, const device_traits& device, std::size_t kernel);
 plan plan_tf32x3(const product_facts& problem, const device_traits& device);
 plan plan_skinny_float(const product_facts& problem, const device_traits& device, std::size_t kernel);
