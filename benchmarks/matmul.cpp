@@ -161,9 +161,9 @@ void register_matmul() {
     heddle_row<float>(of_ladder, cold, "heddle:ieee", {.precision = precision::ieee});
     heddle_row<float>(of_ladder, cold, "heddle:fp32_normwise", {.precision = precision::fp32_normwise});
     for (const auto algorithm : matmul_algorithms(element_type::f32))
-        // skinny and vector cannot compute this shape; tf32 has a row already, as `automatic` chooses it.
+        // skinny, vector and stream cannot compute this shape; tf32 has a row already, as `automatic` chooses it.
         if (algorithm != matmul_algorithm::skinny && algorithm != matmul_algorithm::vector &&
-            algorithm != matmul_algorithm::tf32) {
+            algorithm != matmul_algorithm::stream && algorithm != matmul_algorithm::tf32) {
             heddle_row<float>(of_ladder, cold, implementation(algorithm), {.algorithm = algorithm});
             for (const std::string_view way : ways_of(matmul_kernels(element_type::f32, algorithm)))
                 heddle_row<float>(of_ladder, cold, implementation(way), {.kernel = way});

@@ -28,6 +28,16 @@ function(heddle_compile_options target)
   endif()
 endfunction()
 
+# A shared library exports what the public headers declare: they make the visibility of their names `default` again, by
+# a pragma. A source file that defines a function template of a public header has the pragma too, because GCC takes the
+# template's visibility from its definition.
+function(heddle_hide_internals target)
+  set_target_properties(${target} PROPERTIES
+    CXX_VISIBILITY_PRESET hidden
+    CUDA_VISIBILITY_PRESET hidden
+    VISIBILITY_INLINES_HIDDEN ON)
+endfunction()
+
 # Instruments the library's host code, and enables its assertions. Targets that link it also link the sanitizers.
 function(heddle_sanitize target)
   if(HEDDLE_SANITIZE)

@@ -19,16 +19,22 @@ std::size_t byte_count(std::int64_t size, std::size_t element_bytes) {
     return static_cast<std::size_t>(size) * element_bytes;
 }
 
+/// Memory from allocate(pointer, bytes); null where there are no elements.
+template <class Allocate>
+void* allocated(std::int64_t size, std::size_t element_bytes, Allocate allocate) {
+    void* data = nullptr;
+    if (const std::size_t bytes = byte_count(size, element_bytes)) allocate(&data, bytes);
+    return data;
+}
+
 }  // namespace
 
 void* device_memory::allocate(std::int64_t size, std::size_t element_bytes) {
-    void* data = nullptr;
-    if (const std::size_t bytes = byte_count(size, element_bytes)) {
+    return allocated(size, element_bytes, [this](void** data, std::size_t bytes) {
         const stream_device call_device(stream);
         device = call_device.traits().device;
-        check(cudaMallocAsync(&data, bytes, stream.get()));
-    }
-    return data;
+        check(cudaMallocAsync(data, bytes, stream.get()));
+    });
 }
 
 void device_memory::operator()(void* data) const noexcept {
@@ -40,10 +46,9 @@ void device_memory::operator()(void* data) const noexcept {
 }
 
 void* pinned_memory::allocate(std::int64_t size, std::size_t element_bytes) const {
-    void* data = nullptr;
-    if (const std::size_t bytes = byte_count(size, element_bytes))
-        check(cudaHostAlloc(&data, bytes, cudaHostAllocDefault));
-    return data;
+    return allocated(size, element_bytes, [](void** data, std::size_t bytes) {
+        check(cudaHostAlloc(data, bytes, cudaHostAllocDefault));
+    });
 }
 
 void pinned_memory::operator()(void* data) const noexcept {
@@ -51,10 +56,9 @@ void pinned_memory::operator()(void* data) const noexcept {
 }
 
 void* managed_memory::allocate(std::int64_t size, std::size_t element_bytes) const {
-    void* data = nullptr;
-    if (const std::size_t bytes = byte_count(size, element_bytes))
-        check(cudaMallocManaged(&data, bytes, cudaMemAttachGlobal));
-    return data;
+    return allocated(size, element_bytes, [](void** data, std::size_t bytes) {
+        check(cudaMallocManaged(data, bytes, cudaMemAttachGlobal));
+    });
 }
 
 void managed_memory::operator()(void* data) const noexcept {

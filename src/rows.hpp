@@ -1,8 +1,12 @@
 #pragma once
 
 #include "src/facts.hpp"
+#include "src/rungs.hpp"
 #include "src/validate.hpp"
+#include <heddle/stream.hpp>
 #include <heddle/view.hpp>
+
+#include <cuda/stream_ref>
 
 #include <cstdint>
 #include <initializer_list>
@@ -39,6 +43,16 @@ inline void validate_rows(const char* operation, std::initializer_list<matrix_la
     }
     for (const vector_layout& v : vectors) agree = agree && (v.size == 0 || v.size == first.cols);
     require(agree, operation, "problem", "one of operands that disagree", "one that a _problem_of() makes");
+}
+
+/// Chooses and launches a rung for a problem of rows; does nothing where they have no elements.
+template <class Rung, class Facts, class Arguments>
+void choose_and_launch(const char* operation, const rung_table<Rung>& rungs, decltype(Rung::id) algorithm,
+                       const Facts& problem, const Arguments& arguments, cuda::stream_ref stream) {
+    if (problem.rows == 0 || problem.cols == 0) return;
+    const stream_device device(stream);
+    const auto [rung, plan] = rungs.choose(operation, algorithm, problem, device.traits());
+    rung->launch(plan, arguments, stream.get());
 }
 
 }  // namespace heddle::detail

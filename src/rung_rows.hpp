@@ -34,6 +34,12 @@ struct rung {
     void (*launch)(const Plan&, const Arguments&, cudaStream_t);
 };
 
+/// A row of a list such as HEDDLE_RANDOM_RUNGS, and one whose launch is a template of an element type T.
+#define HEDDLE_ROW(name, pays, ...) \
+    {name, #name, detail::needs<__VA_ARGS__>, pays, plan_##name, launch_##name},
+#define HEDDLE_ROW_OF_TYPE(name, pays, ...) \
+    {name, #name, detail::needs<__VA_ARGS__>, pays, plan_##name, launch_##name<T>},
+
 /// One thing that rungs need of a problem, and how an error says that it lacks.
 template <class Problem>
 struct need {
@@ -69,6 +75,11 @@ template <class Problem>
 inline constexpr need<Problem> ampere{
     [](const Problem&, const device_traits& device) { return device.has_compute_capability(8, 0); },
     "needs compute capability 8.0"};
+
+/// For rungs that need the elements of each row side by side.
+inline constexpr auto unit_stride = [](const auto& problem, const auto&) {
+    return problem.unit_stride ? std::string_view() : "needs each row's elements side by side";
+};
 
 /// For rungs that are slow, and take no scratch memory.
 inline constexpr auto without_scratch = [](const auto& problem, const auto&) { return !problem.has_scratch; };
@@ -114,10 +125,10 @@ constexpr auto rows_of(decltype(Rung::id) id, auto needs, decltype(Rung::pays) p
             return needs.template operator()<kernel>();
     };
     return [&]<std::size_t... kernel>(std::index_sequence<kernel...>) {
-        return std::array{Rung{
-            id, name_of_kernel(kernels[kernel]), why_not.template operator()<kernel>(), pays,
-            [](const problem& of, const device_traits& device) { return plan_kernel(of, device, kernel); },
-            launch}...};
+        return std::array{
+            Rung{id, name_of_kernel(kernels[kernel]), why_not.template operator()<kernel>(), pays,
+                 [](const problem& p, const device_traits& device) { return plan_kernel(p, device, kernel); },
+                 launch}...};
     }
     (std::make_index_sequence<kernels.size()>());
 }

@@ -308,6 +308,16 @@ TEST(matrix_reduce_workspace, is_needed_by_rows_that_blocks_share_only) {
         EXPECT_EQ(matrix_reduce_workspace_bytes({{1, 1 << 20}}, with_clusters, algorithm), 0);
 }
 
+/// Then blocks share the few rows.
+TEST(matrix_reduce_workspace, is_needed_by_few_long_rows_of_any_strides) {
+    for (const matrix_reduce_problem& problem :
+         {matrix_reduce_problem{{3, 1 << 20, 3 << 20, 2}}, {{3, 1 << 20, 2, 7}}}) {
+        EXPECT_GT(matrix_reduce_workspace_bytes(problem, with_clusters), 4096);
+        EXPECT_LT(matrix_reduce_depth(problem, with_clusters), 256);
+    }
+    EXPECT_EQ(matrix_reduce_workspace_bytes({{1 << 20, 100, 300, 3}}, with_clusters), 0);
+}
+
 TEST(matrix_reduce_workspace, is_bounded) {
     for (int down = 0; down <= 40; ++down)
         for (int across = 0; across <= 40 && down + across <= 58; ++across) {

@@ -626,6 +626,8 @@ class History(InFolder):
                            "include/heddle/a.hpp": "enum class a_algorithm {\n    naive,  // the first\n    padded\n};",
                            "include/heddle/b.hpp": "#define HEDDLE_B_RUNGS(RUNG) \\\n    RUNG(listed, never) \\\n"
                                                    "    RUNG(listed_last, always, word)\n\nRUNG(other)\n",
+                           "include/heddle/c.hpp": "#define HEDDLE_C_RUNGS(RUNG, KERNELS, KERNEL) \\\n    KERNELS(listed_too) \\\n"
+                                                   "    KERNEL(listed_too, its_kernel, always)\n",
                            "src/a/rungs.cpp": 'std::to_array<rung>({\n    {padded, "padded", launch, "words"},\n});\n',
                            "benchmarks/a.cpp": 'row("heddle:exact")',
                            "scripts/source-digest": (root / "scripts/source-digest").read_text()}.items():
@@ -657,7 +659,8 @@ class History(InFolder):
 
     def test_takes_what_is_of_its_commit(self) -> None:
         said = (0, f"kernels changed since {self.commit[:10]}: none\n")
-        self.assertEqual(self.check(["naive", "padded-words", "exact", "listed", "listed_last"]), said)
+        self.assertEqual(self.check(["naive", "padded-words", "exact", "listed", "listed_last",
+                                     "listed_too-its_kernel"]), said)
         (self.tree / "src/a/rungs.cpp").write_text("")
         self.committed()
         self.assertEqual(self.check(["naive", "padded-words"], commit=self.commit[:12] + "-dirty"),

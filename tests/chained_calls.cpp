@@ -34,12 +34,13 @@ struct operation {
 template <class T>
 void add_products(std::vector<operation<T>>& all) {
     using matrix = matrix_view<const T>;
-    const auto add = [&](const std::string& name, std::int64_t rows, matmul_options options) {
+    const auto add = [&](const std::string& name, std::int64_t rows, matmul_options options,
+                         std::int64_t depth = side<T>) {
         all.push_back({name, name, [=](const context<T>& c, const T* from, T* to) {
                            matmul_options here = options;
                            here.workspace = c.workspace;
-                           matmul<T>(matrix{from, rows, side<T>}, matrix{c.weights, side<T>, side<T>},
-                                     matrix_view<T>{to, rows, side<T>}, c.stream, here);
+                           matmul<T>(matrix{from, rows, depth}, matrix{c.weights, depth, depth},
+                                     matrix_view<T>{to, rows, depth}, c.stream, here);
                        }});
     };
     for (const matmul_algorithm algorithm : matmul_algorithms(element_type_of<T>))
@@ -47,7 +48,7 @@ void add_products(std::vector<operation<T>>& all) {
             algorithm == matmul_algorithm::vector   ? 1
             : algorithm == matmul_algorithm::skinny ? 8
                                                     : side<T>,
-            {.algorithm = algorithm});
+            {.algorithm = algorithm}, algorithm == matmul_algorithm::stream ? 64 : side<T>);
     if constexpr (std::is_same_v<T, float>) {
         add("matmul_of_16_rows_in_tf32", 16, {.precision = precision::tf32});
         add("matmul_in_tf32", side<T>, {.precision = precision::tf32});

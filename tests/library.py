@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Checks the built library.
 
-usage: library.py exports LIBRARY   whether the shared library shows heddle's public symbols, and no others
+usage: library.py exports LIBRARY HEADERS   whether the shared library shows the symbols that the public headers in the
+                                            folder HEADERS declare, and no others of heddle
 """
 
 import pathlib
@@ -9,13 +10,7 @@ import re
 import subprocess
 import sys
 
-PUBLIC = re.compile(r"\bheddle::(?!kernels::)")
-# The functions of heddle::detail that public headers call; cmake/exports.map lists the same.
-DETAIL = re.compile(r"heddle::detail::(copy|fill|wait|run|on_host|transpose|prepare_conv|prepare_elementwise|prepare_matmul|"
-                    r"transpose_problem_of|random_problem_of|elementwise_problem_of|"
-                    r"device_memory|pinned_memory|managed_memory|destroy_graph|stream_capture|stream_device|throw_cuda_error)\b")
-# nm does not demangle conversion templates, such as those of views to views of constants.
-VIEW_CONVERSION = re.compile(r"_ZNK6heddle\d+\w+_viewI.*cvNS0_I")
+EXPORTING = "#pragma GCC visibility push(default)"  # in each public header that declares what the library defines
 EXPECTED = [  # one of each kind; without it programs could not link, catch exceptions, or compile their own functors
     "typeinfo for heddle::cuda_error",
     "typeinfo for heddle::invalid_argument",
@@ -34,34 +29,40 @@ EXPECTED = [  # one of each kind; without it programs could not link, catch exce
 ]
 
 
-def is_public(symbol: str) -> bool:
-    if VIEW_CONVERSION.match(symbol):
-        return True
-    name = symbol.replace("operator()", "operator")
-    while "<" in name:  # without the arguments of templates, innermost first
+def name_of(symbol: str) -> str:
+    """The qualified name alone: without the arguments of templates and functions, and without what stands before it."""
+    name = re.sub(r"\[abi:\w+\]", "", symbol).split("::operator")[0]
+    while "<" in name:  # innermost first
         name, count = re.subn(r"<[^<>]*>", "", name)
         if count == 0:
             break
-    name = name.split("(")[0]
-    if "heddle::detail::" in name:
-        return DETAIL.search(name) is not None
-    return PUBLIC.search(name) is not None
+    return name.split("(")[0].split(" ")[-1]
 
 
-def check_exports(library: pathlib.Path) -> list[str]:
+def is_public(symbol: str, declared: set[str]) -> bool:
+    """Whether `declared` has each word of a name of heddle. Templates of the standard library may be visible too."""
+    if symbol.startswith("_ZNK6heddle") and "cvNS0_I" in symbol:  # nm does not demangle the conversions of views
+        return True
+    first, *words = name_of(symbol).split("::")
+    return first == "std" or first == "heddle" and {word.lstrip("~") for word in words} <= declared
+
+
+def check_exports(library: pathlib.Path, headers: pathlib.Path) -> list[str]:
+    texts = [text for text in (header.read_text() for header in headers.rglob("*.*")) if EXPORTING in text]
+    declared = {word for text in texts for word in re.findall(r"\w+", re.sub("//.*", "", text))} - {"kernels"}
     lines = subprocess.run(["nm", "--dynamic", "--demangle", "--defined-only", library], check=True, text=True,
                            stdout=subprocess.PIPE).stdout.splitlines()
     symbols = [line.split(" ", 2)[2] for line in lines]
     print(f"{library.name} shows {len(symbols)} symbols")
-    found = [f"not public: {symbol}" for symbol in symbols if not is_public(symbol)]
+    found = [f"not public: {symbol}" for symbol in symbols if not is_public(symbol, declared)]
     found += [f"missing: {expected}" for expected in EXPECTED if not any(expected in symbol for symbol in symbols)]
     return found
 
 
 def main(arguments: list[str]) -> int:
     match arguments:
-        case ["exports", library]:
-            found = check_exports(pathlib.Path(library))
+        case ["exports", library, headers]:
+            found = check_exports(pathlib.Path(library), pathlib.Path(headers))
         case _:
             print(__doc__, file=sys.stderr)
             return 2

@@ -41,6 +41,8 @@ EXPECTATIONS = [
     Expectation(r"matmul::warp_tiled::warp_tiled<", ["FFMA", "LDS.128"]),
     Expectation(r"matmul::pipelined<", ["FFMA", "LDGSTS"]),
     Expectation(r"matmul::thin<", ["FFMA", "LDGSTS", "LDS.128", "CCTL"]),
+    Expectation(r"matmul::stream_tiles<", ["FFMA", "LDGSTS", "LDS.128", r"STG\.E"]),
+    Expectation(r"matmul::packed_tiles<", ["FFMA", "LDGSTS", "LDS.128", r"STG\.E"]),
     Expectation(r"matmul::tma_pipelined\b", ["FFMA", "UTMALDG"], HOPPER),
     Expectation(r"matmul::tf32x3<", ["HMMA.*TF32", "LDGSTS"]),
     Expectation(r"matmul::skinny_by_(rows|columns)<", ["FFMA"]),
@@ -70,9 +72,9 @@ EXPECTATIONS = [
     Expectation(r"frame::.*tf32_mainloop<", ["HGMMA", "UTMALDG"], HOPPER, may_have_local_memory=True),  # its store
     Expectation(r"frame::.*fp16x3_mainloop\b", ["HGMMA", "UTMALDG"], HOPPER),
     Expectation(r"gaussian_blur::mma_xy<", ["IMMA", "LDGSTS"], HOPPER),
-    Expectation(r"gaussian_blur::(mma_x_registers_y|mma_xy_by_channel)<\d, true>", ["IMMA", "LDGSTS"], HOPPER),
+    Expectation(r"gaussian_blur::mma_xy_by_channel<\d, true>", ["IMMA", "LDGSTS"], HOPPER),
     # Kernels of rows at any address have a few registers more, which stay the same from step to step.
-    Expectation(r"gaussian_blur::(mma_x_registers_y|mma_xy_by_channel)<\d, false>", ["IMMA", "LDGSTS"], HOPPER,
+    Expectation(r"gaussian_blur::mma_xy_by_channel<\d, false>", ["IMMA", "LDGSTS"], HOPPER,
                 may_have_local_memory=True),
     Expectation(r"gaussian_blur::wgmma_xy::blur<", ["IGMMA", "UTMALDG", "UTMASTG"], HOPPER),
     Expectation(r"reduce::single_pass_ring<", ["UBLKCP"], HOPPER),

@@ -5,6 +5,12 @@ namespace heddle::test {
 namespace {
 
 const device_traits device{.compute_capability_major = 9, .sm_count = 132, .max_threads_per_sm = 2048};
+const device_traits h100{.compute_capability_major = 9,
+                         .compute_capability_minor = 0,
+                         .sm_count = 132,
+                         .max_threads_per_sm = 2048,
+                         .shared_memory_per_sm = 233472,
+                         .shared_memory_per_block_optin = 232448};
 
 template <class Problem>
 struct choice {
@@ -12,10 +18,10 @@ struct choice {
     decltype(select(std::declval<Problem>(), device)) chosen;
 };
 template <class Problem>
-void expect_choices(std::initializer_list<choice<Problem>> all) {
+void expect_choices(std::initializer_list<choice<Problem>> all, const device_traits& on = device) {
     for (const auto& [problem, chosen] : all) {
-        EXPECT_EQ(select(problem, device), chosen) << to_string(chosen);
-        EXPECT_EQ(why_not(chosen, problem, device), "");
+        EXPECT_EQ(select(problem, on), chosen) << to_string(chosen);
+        EXPECT_EQ(why_not(chosen, problem, on), "");
     }
 }
 
@@ -72,19 +78,30 @@ TEST(elementwise_operations, have_names_and_inputs) {
     }
 }
 
-TEST(histogram_rungs, are_chosen_by_stride_and_bins) {
+TEST(histogram_rungs, are_chosen_by_size_stride_and_bins) {
     using enum histogram_algorithm;
     const histogram_problem apart{{100, 2, 1}}, wide{{100, 2, 1}, 12289};
-    expect_choices<histogram_problem>(
-        {{{{100, 1, 1}}, vectorized}, {apart, shared_memory}, {{{100, 1, 1}, 12289}, cached}});
+    expect_choices<histogram_problem>({{{{100, 1, 1}}, vectorized},
+                                       {apart, shared_memory},
+                                       {{{100, 1, 1}, 12289}, cached},
+                                       {{{1 << 24, 1, 4}, 12289}, vectorized},
+                                       {{{1 << 24, 1, 4}, 100000}, vectorized},
+                                       {{{1 << 24, 2, 4}, 100000}, cached},
+                                       {{{10000, 1, 4}, 100000}, cached},
+                                       {{{1 << 30, 1, 4}, 1 << 21}, cached}},
+                                      h100);
     expect_to_run(wide, std::vector{naive, cached});
-    EXPECT_EQ(why_not(vectorized, apart, device),
+    EXPECT_EQ(why_not(vectorized, apart, h100),
               "histogram: vectorized needs x.stride 1; given: size 100, stride 2, bins 256, element_bytes "
               "1, compute capability 9.0");
-    EXPECT_EQ(why_not(vectorized, wide, device),
-              "histogram: vectorized takes at most 12288 bins; given: size 100, stride 2, bins 12289, "
-              "element_bytes 1, compute capability 9.0");
-    EXPECT_EQ(why_not(shared_memory, {{9, 1, 4, 4}, 20000}, device),
+    EXPECT_EQ(
+        why_not(vectorized, wide, h100),
+        "histogram: vectorized needs x.stride 1; given: size 100, stride 2, bins 12289, element_bytes 1, "
+        "compute capability 9.0");
+    EXPECT_EQ(why_not(vectorized, {{9, 1, 4, 4}, 1048577}, h100),
+              "histogram: vectorized takes at most 1048576 bins; given: size 9, stride 1, bins 1048577, "
+              "element_bytes 4, head 3, compute capability 9.0");
+    EXPECT_EQ(why_not(shared_memory, {{9, 1, 4, 4}, 20000}, h100),
               "histogram: shared_memory takes at most 12288 bins; given: size 9, stride 1, bins 20000, "
               "element_bytes 4, head 3, compute capability 9.0");
     expect_error("why_not: problem.x.offset is 256, expected 0 to 255", [&] {
@@ -119,16 +136,14 @@ TEST(loss_rungs, are_vectorized_where_rows_lie_side_by_side) {
     });
 }
 
-TEST(matrix_reduce_rungs, are_vectorized_where_there_are_neighbours) {
+TEST(matrix_reduce_rungs, take_any_strides) {
     using enum matrix_reduce_algorithm;
     const matrix_reduce_problem dense{{10, 20}}, across{{10, 20, 1, 10}}, apart{{10, 20, 60, 3}},
-        row{{1, 20, 60, 3}};
-    expect_choices<matrix_reduce_problem>(
-        {{dense, vectorized}, {across, vectorized}, {apart, coalesced}, {row, vectorized}});
-    EXPECT_EQ(why_not(vectorized, apart, device),
-              "matrix_reduce: vectorized needs a stride of 1; given: rows 10, cols 20, row_stride 60, "
-              "col_stride 3, element_bytes 4, compute capability 9.0");
-    expect_to_run(apart, std::vector{naive, coalesced});
+        apart_across{{10, 20, 3, 30}}, row{{1, 20, 60, 3}};
+    for (const matrix_reduce_problem& problem : {dense, across, apart, apart_across, row}) {
+        expect_choices<matrix_reduce_problem>({{problem, vectorized}});
+        expect_to_run(problem, all_of(matrix_reduce_algorithms()));
+    }
 }
 
 const matrix_layout apart_rows{100, 9, 18, 2}, many_rows{1 << 20, 9}, many_columns{1 << 20, 9, 1, 1 << 20};
@@ -158,13 +173,6 @@ TEST(norm_rungs, are_vectorized_where_rows_lie_side_by_side) {
         (void)norm_problem_of<float>({nullptr, 3, 4}, {nullptr, 3}, {}, {nullptr, 3, 4});
     });
 }
-
-const device_traits h100{.compute_capability_major = 9,
-                         .compute_capability_minor = 0,
-                         .sm_count = 132,
-                         .max_threads_per_sm = 2048,
-                         .shared_memory_per_sm = 233472,
-                         .shared_memory_per_block_optin = 232448};
 
 /// A problem whose operands have one layout.
 norm_gradient_problem gradient_of(const matrix_layout& m, bool has_scratch = true) {

@@ -5,7 +5,8 @@ find_package(Python3 3.9 REQUIRED COMPONENTS Interpreter)
 # A shared library exports the public symbols.
 if(BUILD_SHARED_LIBS)
   add_test(NAME library.exports
-    COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/library.py exports $<TARGET_FILE:heddle>)
+    COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/library.py exports $<TARGET_FILE:heddle>
+      ${PROJECT_SOURCE_DIR}/include/heddle)
 endif()
 
 # consumer_test(PROGRAM EXPECTED [FOLDER]): the program's folder is FOLDER, or that of the example of its name.

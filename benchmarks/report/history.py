@@ -12,7 +12,7 @@ from record import Record
 
 # Rungs are named in the headers' lists and enumerations, their kernels in the tables of src and kernels, other rows in
 # benchmarks.
-LIST = re.compile(r"#define HEDDLE_\w+_RUNGS\(RUNG\)((?:.*\\\n)*.*)")
+LIST = re.compile(r"#define HEDDLE_\w+_RUNGS\(RUNG[^)]*\)((?:.*\\\n)*.*)")
 ENUMERATION = re.compile(r"enum class \w+_algorithm\w* \{(.*?)\}", re.DOTALL)
 TABLE = re.compile(r"to_array<[^;]*?\n\}\);")
 KERNEL = re.compile(r'\b(\w+), "(\1(?: \w+)+)"')  # after its rung: mma_sync, "mma_sync rows"
@@ -35,7 +35,8 @@ def rungs_in(tree: pathlib.Path) -> set[str]:
     for header in tree.glob("include/heddle/*.hpp"):
         text = re.sub("//.*", "", header.read_text())
         for body in LIST.findall(text):
-            names.update(re.findall(r"RUNG\((\w+)", body))
+            names.update(re.findall(r"\b(?:RUNG|KERNELS)\((\w+)", body))
+            names.update(re.findall(r"\bKERNEL\(\w+, (\w+)", body))
         for body in ENUMERATION.findall(text):
             names.update(re.findall(r"\w+", body))
     for file in tree.glob("src/*/*rungs.cpp"):

@@ -11,6 +11,8 @@
 #include <span>
 #include <type_traits>
 
+#pragma GCC visibility push(default)
+
 namespace heddle {
 
 /// `count` matrices of one shape, each `stride` elements after the previous one. For an operand that is only read, a
@@ -32,8 +34,8 @@ struct batch_view {
 ///
 /// Views, types, errors and stream behaviour are matmul's. The matrices of C do not overlap one another, nor A or B.
 /// For half and bfloat16, these rungs take batches: naive, wmma, mma_sync, persistent, cluster_multicast, stream_k
-/// and vector. For float they are naive, warp_tiled, pipelined, split_k, thin, skinny, bf16x6, vector and tf32
-/// without its skinny kernels.
+/// and vector. For float they are naive, warp_tiled, pipelined, split_k, thin, stream, packed, skinny, bf16x6,
+/// vector and tf32 without its skinny kernels.
 ///
 /// A rung that needs aligned rows or columns needs them in all matrices. With a workspace, unaligned matrices are all
 /// copied, except matrices of A or of B that overlap. `automatic` runs two kinds of batches as one product.
@@ -85,3 +87,5 @@ std::int64_t batched_matmul_workspace_bytes(
     const matmul_options& options = {});
 
 }  // namespace heddle
+
+#pragma GCC visibility pop

@@ -10,6 +10,8 @@
 #include <type_traits>
 #include <utility>
 
+#pragma GCC visibility push(default)
+
 namespace heddle {
 namespace detail {
 
@@ -132,3 +134,5 @@ template <class T>
 using managed_buffer = basic_buffer<T, detail::managed_memory>;
 
 }  // namespace heddle
+
+#pragma GCC visibility pop

@@ -17,6 +17,8 @@
 #include <optional>
 #include <type_traits>
 
+#pragma GCC visibility push(default)
+
 /// For .cu files: conv with the caller's own function in its epilogue.
 namespace heddle {
 namespace detail {
@@ -60,10 +62,10 @@ auto with_function(const kernels::conv::arguments<In, Out>& a, const Function& f
 /// the same or float; or both are float. The .cu file is compiled for 80 or later. No scratch memory is taken.
 ///
 /// For half and bfloat16 this is the kernel of `persistent`, in three of its tiles, under three conditions. The
-/// device has compute capability 9.0; the .cu file is compiled for 90a; `persistent` takes the operands, with at
-/// least 16 channels in a group. Otherwise it is `mma_sync elements 64x64`, which takes operands at any address and
-/// is many times slower. For float it is `tiled` for every precision, as `persistent` and `mma_sync` take no function
-/// there. Where groups have few outputs it is `naive`. These four may be requested.
+/// device has compute capability 9.0; the .cu file is compiled for 90a; `persistent` takes the operands as they lie,
+/// with at least 16 channels in a group. Otherwise it is `mma_sync elements 64x64`, which takes operands at any
+/// address and is many times slower. For float it is `tiled` for every precision, as `persistent` and `mma_sync` take
+/// no function there. Where groups have few outputs it is `naive`. These four may be requested.
 ///
 /// @throws as conv with an epilogue; invalid_argument too where the epilogue has an activation
 template <class Out, class In = Out, class Function>
@@ -93,3 +95,5 @@ requires(!std::convertible_to<const Function&, cuda::stream_ref>) void conv(
 }
 
 }  // namespace heddle
+
+#pragma GCC visibility pop

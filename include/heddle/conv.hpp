@@ -16,6 +16,8 @@
 #include <string_view>
 #include <type_traits>
 
+#pragma GCC visibility push(default)
+
 namespace heddle {
 
 /// The rungs of the convolution; kernels/conv/README.md is their ladder.
@@ -217,7 +219,8 @@ std::int64_t conv_workspace_bytes(tensor_view<const std::type_identity_t<In>> in
 ///                           bfloat16, and float where options.precision is tf32. `grouped` takes groups of 1 to 32
 ///                           input channels and of at most 32 outputs. `wgmma`, for half and bfloat16, and
 ///                           `persistent` need compute capability 9.0 and windows that the tensor memory accelerator
-///                           can read (kernels/conv/README.md)
+///                           can read (kernels/conv/README.md). Where pixels or taps do not lie at multiples of 16
+///                           bytes, they need scratch memory for copies
 /// @throws cuda_error        the launch or the allocation failed
 template <class Out, class In = Out>
 void conv(tensor_view<const std::type_identity_t<In>> input,
@@ -236,3 +239,5 @@ void conv(tensor_view<const std::type_identity_t<In>> input,
           const conv_options& options = {});
 
 }  // namespace heddle
+
+#pragma GCC visibility pop

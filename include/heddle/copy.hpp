@@ -12,6 +12,8 @@
 #include <type_traits>
 #include <utility>
 
+#pragma GCC visibility push(default)
+
 namespace heddle {
 namespace detail {
 
@@ -130,3 +132,5 @@ void fill_zero(Destination&& destination, cuda::stream_ref stream) {
 }
 
 }  // namespace heddle
+
+#pragma GCC visibility pop

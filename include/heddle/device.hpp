@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <string>
 
+#pragma GCC visibility push(default)
+
 namespace heddle {
 
 /// The facts about a device by which kernels are chosen. A plain aggregate, so that tests can describe any device.
@@ -63,3 +65,5 @@ class device_guard {
 };
 
 }  // namespace heddle
+
+#pragma GCC visibility pop

@@ -17,10 +17,6 @@
 namespace heddle {
 namespace detail {
 
-/// Checks the operands of a call, and orders dimensions by address: row-major, and as one row where no row has a gap.
-elementwise_facts prepare_elementwise(const char* operation, std::span<operand> operands,
-                                      std::size_t element_bytes);
-
 struct elementwise_tile {
     static constexpr int threads = 256;
     /// Calls with several large inputs take these blocks where two of them fill an SM. Each input is then read in

@@ -16,6 +16,8 @@
 #include <string_view>
 #include <type_traits>
 
+#pragma GCC visibility push(default)
+
 namespace heddle {
 
 /// The rungs of every elementwise operation; kernels/elementwise/README.md is their ladder. For each rung, the list
@@ -130,6 +132,10 @@ struct elementwise_facts {
     /// Some inputs of 1- or 2-byte elements are aligned otherwise than the output. Their packets span two in memory.
     bool shifts_packets = false;
 };
+
+/// Checks the operands of a call, and orders dimensions by address: row-major, and as one row where no row has a gap.
+elementwise_facts prepare_elementwise(const char* operation, std::span<operand> operands,
+                                      std::size_t element_bytes);
 
 /// How a call is distributed over threads; heddle/elementwise.cuh has a kernel for each way.
 enum class elementwise_way { packets, mixed_packets, along_rows, down_columns, tiles };
@@ -312,3 +318,5 @@ inline constexpr detail::elementwise_function<detail::unary, T, elementwise_oper
     silu_derivative{};
 
 }  // namespace heddle
+
+#pragma GCC visibility pop

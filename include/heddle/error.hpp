@@ -6,6 +6,8 @@
 #include <stdexcept>
 #include <string>
 
+#pragma GCC visibility push(default)
+
 namespace heddle {
 
 /// A CUDA call failed. what() gives the status, its meaning, and the place of the check.
@@ -65,3 +67,5 @@ inline void check(cudaError_t status, std::source_location where = std::source_l
 }
 
 }  // namespace heddle
+
+#pragma GCC visibility pop

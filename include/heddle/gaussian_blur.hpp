@@ -17,6 +17,8 @@
 #include <string_view>
 #include <type_traits>
 
+#pragma GCC visibility push(default)
+
 namespace heddle {
 
 /// The rungs of the blur; kernels/gaussian_blur/README.md is their ladder.
@@ -26,10 +28,8 @@ enum class gaussian_blur_algorithm {
     separable,
     shared_memory,
     tiled,
-    register_window,
     fused,
     mma_xy,
-    mma_x_registers_y,
     wgmma_xy,
     mma_xy_by_channel,
     decimated
@@ -191,3 +191,5 @@ void gaussian_blur(image_view<const std::type_identity_t<T>> source, image_view<
 }
 
 }  // namespace heddle
+
+#pragma GCC visibility pop

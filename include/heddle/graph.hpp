@@ -7,6 +7,8 @@
 #include <memory>
 #include <utility>
 
+#pragma GCC visibility push(default)
+
 namespace heddle {
 namespace detail {
 
@@ -63,3 +65,5 @@ class graph {
 };
 
 }  // namespace heddle
+
+#pragma GCC visibility pop

@@ -11,6 +11,8 @@
 #include <string>
 #include <string_view>
 
+#pragma GCC visibility push(default)
+
 namespace heddle {
 
 /// The rungs of the histogram; kernels/histogram/README.md is their ladder. For each rung, the list has its name,
@@ -19,7 +21,7 @@ namespace heddle {
     RUNG(naive, never)                    \
     RUNG(cached, always)                  \
     RUNG(shared_memory, always, few_bins) \
-    RUNG(vectorized, always, few_bins, unit_stride)
+    RUNG(vectorized, is_quicker_in_parts, parted_bins, unit_stride)
 
 /// The rung that a call asks for; `automatic` leaves the choice to heddle.
 enum class histogram_algorithm { automatic, HEDDLE_HISTOGRAM_RUNGS(HEDDLE_ENUMERATOR) };
@@ -45,8 +47,10 @@ struct histogram_problem {
 histogram_problem histogram_problem_of(vector_view<const std::uint8_t> x, vector_view<std::int64_t> counts);
 histogram_problem histogram_problem_of(vector_view<const float> x, vector_view<std::int64_t> counts);
 
-/// The largest number of bins that shared_memory and vectorized can keep in an SM.
+/// The largest number of bins that shared_memory keeps in an SM.
 inline constexpr std::int64_t histogram_max_shared_bins = 12288;
+/// The largest number of bins that vectorized takes, by parts that fit an SM.
+inline constexpr std::int64_t histogram_max_parted_bins = std::int64_t{1} << 20;
 
 /// The rung that `automatic` chooses. Pure.
 /// @throws invalid_argument  a size that is negative or above 2^58, no bins, elements not of 1 or 4 bytes, an offset
@@ -85,3 +89,5 @@ void histogram(vector_view<const float> x, float lower, float upper, vector_view
                cuda::stream_ref stream, const histogram_options& options = {});
 
 }  // namespace heddle
+
+#pragma GCC visibility pop

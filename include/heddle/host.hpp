@@ -23,6 +23,8 @@
 #include <span>
 #include <type_traits>
 
+#pragma GCC visibility push(default)
+
 namespace heddle::detail::on_host {
 
 void run(const elementwise_call& call);
@@ -464,3 +466,5 @@ void transpose(matrix_view<const std::type_identity_t<T>> source, matrix_view<T>
 }
 
 }  // namespace heddle::host
+
+#pragma GCC visibility pop

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <type_traits>
 
+#pragma GCC visibility push(default)
+
 namespace heddle {
 
 /// The values of pixels outside of an image `abcd`, with OpenCV's names and meanings.
@@ -44,3 +46,5 @@ inline constexpr pixel_type pixel_type_of = [] {
 }();
 
 }  // namespace heddle
+
+#pragma GCC visibility pop

@@ -16,6 +16,8 @@
 #include <string_view>
 #include <type_traits>
 
+#pragma GCC visibility push(default)
+
 namespace heddle {
 
 /// The rungs of sobel and laplacian; kernels/image_filter/README.md is their ladder. For each rung, the list has its
@@ -170,3 +172,5 @@ void laplacian(image_view<const std::type_identity_t<T>> source, image_view<floa
 }
 
 }  // namespace heddle
+
+#pragma GCC visibility pop

@@ -2,6 +2,7 @@
 
 #include <heddle/device.hpp>
 #include <heddle/matmul.hpp>
+#include <heddle/rungs.hpp>
 #include <heddle/scratch.hpp>
 #include <heddle/types.hpp>
 #include <heddle/view.hpp>
@@ -14,6 +15,8 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+
+#pragma GCC visibility push(default)
 
 /// The fully connected layer of a neural network, for a batch of samples, and its gradients.
 namespace heddle {
@@ -60,14 +63,16 @@ void linear(matrix_view<const std::type_identity_t<T>> x, matrix_view<const std:
             vector_view<const std::type_identity_t<T>> bias, matrix_view<T> y, cuda::stream_ref stream,
             const linear_options& options = {});
 
-/// The place where linear_gradient() multiplies by the derivative of the layer below; see kernels/linear/README.md.
-enum class linear_gradient_algorithm {
-    automatic,
-    /// In a separate kernel, which reads and writes dx once more.
-    separate,
-    /// In the epilogue of the product for dx, before its only store.
-    fused
-};
+/// The rungs of linear_gradient(). They differ in the place that multiplies by the derivative of the layer below:
+/// `separate` has a kernel for it, which reads and writes dx once more; `fused` does it in the epilogue of the product
+/// for dx, before its only store. See kernels/linear/README.md. For each rung, the list has its name, when `automatic`
+/// may take it, and what it needs of a problem, if anything.
+#define HEDDLE_LINEAR_GRADIENT_RUNGS(RUNG) \
+    RUNG(separate, always)                 \
+    RUNG(fused, fused_pays, derivative, of_16_bits, hopper_device, readable)
+
+/// The rung that a call asks for; `automatic` leaves the choice to heddle.
+enum class linear_gradient_algorithm { automatic, HEDDLE_LINEAR_GRADIENT_RUNGS(HEDDLE_ENUMERATOR) };
 
 /// Both, without `automatic`. Tests, benchmarks and pages iterate over them.
 std::span<const linear_gradient_algorithm> linear_gradient_algorithms();
@@ -169,3 +174,5 @@ void linear_gradient(matrix_view<const std::type_identity_t<T>> x,
                      const linear_gradient_options& options = {});
 
 }  // namespace heddle
+
+#pragma GCC visibility pop

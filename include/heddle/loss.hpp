@@ -14,6 +14,8 @@
 #include <string_view>
 #include <type_traits>
 
+#pragma GCC visibility push(default)
+
 namespace heddle {
 
 /// The rungs of cross_entropy and mean_squared_error; kernels/loss/README.md is their ladder. For each rung, the list
@@ -132,3 +134,5 @@ void label_hits(matrix_view<const T> scores, vector_view<const std::int32_t> lab
                 vector_view<std::int32_t> hits, cuda::stream_ref stream);
 
 }  // namespace heddle
+
+#pragma GCC visibility pop

@@ -18,6 +18,8 @@
 #include <optional>
 #include <type_traits>
 
+#pragma GCC visibility push(default)
+
 /// For .cu files: matmul with the caller's own function in its epilogue.
 namespace heddle {
 namespace detail {
@@ -91,3 +93,5 @@ requires(!std::convertible_to<const Function&, cuda::stream_ref>) void matmul(
 }
 
 }  // namespace heddle
+
+#pragma GCC visibility pop

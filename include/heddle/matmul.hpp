@@ -14,6 +14,8 @@
 #include <string_view>
 #include <type_traits>
 
+#pragma GCC visibility push(default)
+
 namespace heddle {
 
 /// The rungs of the matrix product; kernels/matmul/README.md is their ladder.
@@ -45,7 +47,10 @@ enum class matmul_algorithm {
     skinny,
     fused,
     // all of these
-    vector
+    vector,
+    // float
+    stream,
+    packed
 };
 
 /// The rungs for operands of a type, except `automatic`. Tests, benchmarks and pages iterate over them.
@@ -218,8 +223,8 @@ void matmul(matrix_view<const std::type_identity_t<In>> a, matrix_view<const std
 
 /// The same with an epilogue, applied before C is stored. For 16 bits, these rungs have epilogues: `naive`, `wmma`,
 /// `mma_sync`, `skinny`, `fused` and `vector`. For float they are `naive`, `warp_tiled`, `pipelined`, `split_k`,
-/// `thin`, `skinny`, `bf16x6`, `fp16x3`, `tf32` and `vector`. A residual may be C itself; otherwise residual and
-/// biases do not overlap C.
+/// `thin`, `stream`, `packed`, `skinny`, `bf16x6`, `fp16x3`, `tf32` and `vector`. A residual may be C itself; otherwise
+/// residual and biases do not overlap C.
 ///
 /// @throws as above, and where a bias has the wrong length, or the residual is not of C's shape
 template <class Out, class In = Out>
@@ -228,3 +233,5 @@ void matmul(matrix_view<const std::type_identity_t<In>> a, matrix_view<const std
             cuda::stream_ref stream, const matmul_options& options = {});
 
 }  // namespace heddle
+
+#pragma GCC visibility pop

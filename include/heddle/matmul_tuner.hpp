@@ -14,6 +14,8 @@
 #include <string_view>
 #include <type_traits>
 
+#pragma GCC visibility push(default)
+
 namespace heddle {
 
 /// Finds the fastest kernel for products by timing them, where the cost model of `automatic` is not enough. It
@@ -56,3 +58,5 @@ class matmul_tuner {
 };
 
 }  // namespace heddle
+
+#pragma GCC visibility pop

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <heddle/device.hpp>
+#include <heddle/rungs.hpp>
 #include <heddle/scratch.hpp>
 #include <heddle/types.hpp>
 #include <heddle/view.hpp>
@@ -15,10 +16,26 @@
 #include <string_view>
 #include <type_traits>
 
+#pragma GCC visibility push(default)
+
 namespace heddle {
 
 /// The rungs of the reductions of a matrix along its rows or columns; kernels/matrix_reduce/README.md is their ladder.
-enum class matrix_reduce_algorithm { automatic, naive, coalesced, vectorized };
+/// For each kernel, the list has its rung, its own name where the rung has several, when `automatic` may take it, and
+/// what it needs of a problem, if anything.
+#define HEDDLE_MATRIX_REDUCE_RUNGS(RUNG, KERNELS, KERNEL) \
+    RUNG(naive, never)                                    \
+    RUNG(coalesced, always)                               \
+    KERNELS(vectorized)                                   \
+    KERNEL(vectorized, rows, always, unit_col_stride)     \
+    KERNEL(vectorized, columns, has_none_in_rows)         \
+    KERNEL(vectorized, short, always, short_rows)
+
+/// The rung that a call asks for; `automatic` leaves the choice to heddle.
+enum class matrix_reduce_algorithm {
+    automatic,
+    HEDDLE_MATRIX_REDUCE_RUNGS(HEDDLE_ENUMERATOR, HEDDLE_ENUMERATOR, HEDDLE_NOTHING)
+};
 
 /// All rungs except `automatic`. Tests, benchmarks and pages iterate over them.
 std::span<const matrix_reduce_algorithm> matrix_reduce_algorithms();
@@ -99,7 +116,6 @@ std::int64_t matrix_reduce_depth(const matrix_reduce_problem& problem, const dev
 ///                           (x.cols), a null or misaligned pointer, a y or a workspace that overlaps x, a workspace
 ///                           that is null, misaligned or too small, a negative correction, an unknown algorithm
 ///                           (nothing is enqueued)
-/// @throws unsupported       `vectorized` was requested and neither stride of x is 1
 /// @throws cuda_error        the launch or the allocation failed
 
 /// y[i] = the sum of row i of x; 0 where the rows are empty. Accumulated in float; matrix_reduce_depth() bounds the
@@ -158,3 +174,5 @@ void column_variance(matrix_view<const T> x, vector_view<float> y, cuda::stream_
                      const matrix_reduce_options& options = {});
 
 }  // namespace heddle
+
+#pragma GCC visibility pop

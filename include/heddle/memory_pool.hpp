@@ -4,6 +4,8 @@
 
 #include <cstddef>
 
+#pragma GCC visibility push(default)
+
 namespace heddle {
 
 /// A device's memory pool. A handle: it owns nothing and copies freely. All sizes are in bytes.
@@ -49,3 +51,5 @@ class memory_pool {
 };
 
 }  // namespace heddle
+
+#pragma GCC visibility pop

@@ -15,6 +15,8 @@
 #include <string_view>
 #include <type_traits>
 
+#pragma GCC visibility push(default)
+
 namespace heddle {
 
 /// The rungs of layer_norm and rms_norm; kernels/norm/README.md is their ladder. For each rung, the list has:
@@ -219,3 +221,5 @@ void rms_norm_gradient(matrix_view<const std::type_identity_t<T>> x,
                        cuda::stream_ref stream, const norm_gradient_options& options = {});
 
 }  // namespace heddle
+
+#pragma GCC visibility pop

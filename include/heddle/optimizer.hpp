@@ -14,6 +14,8 @@
 #include <string_view>
 #include <type_traits>
 
+#pragma GCC visibility push(default)
+
 namespace heddle {
 
 /// A tensor of trained weights and the state that its optimizer keeps: arrays of `count` contiguous elements in
@@ -182,3 +184,5 @@ void gradient_norm(std::type_identity_t<std::span<const parameter<T, Gradient>>>
                    cuda::stream_ref stream, const gradient_norm_options& options = {});
 
 }  // namespace heddle
+
+#pragma GCC visibility pop

@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <type_traits>
 
+#pragma GCC visibility push(default)
+
 namespace heddle {
 
 /// `count` images of `channels` planes of `height` rows of `width` values (NCHW). Value (n, c, y, x) is at
@@ -31,16 +33,8 @@ struct planes_view {
     }
 };
 
-template <class T>
-planes_view(T*, std::int64_t, std::int64_t, std::int64_t, std::int64_t) -> planes_view<T>;
-template <class T>
-planes_view(T*, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t) -> planes_view<T>;
-template <class T>
-planes_view(T*, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t)
-    -> planes_view<T>;
-template <class T>
-planes_view(T*, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t,
-            std::int64_t) -> planes_view<T>;
+template <class T, std::convertible_to<std::int64_t>... Strides>
+planes_view(T*, std::int64_t, std::int64_t, std::int64_t, std::int64_t, Strides...) -> planes_view<T>;
 
 /// destination(n, y, x, c) = source(n, c, y, x): from planes to interleaved channels, bit for bit.
 ///
@@ -63,3 +57,5 @@ void to_nchw(tensor_view<const std::type_identity_t<T>> source, planes_view<T> d
              cuda::stream_ref stream);
 
 }  // namespace heddle
+
+#pragma GCC visibility pop

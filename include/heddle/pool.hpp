@@ -2,6 +2,7 @@
 
 #include <heddle/conv.hpp>
 #include <heddle/device.hpp>
+#include <heddle/rungs.hpp>
 #include <heddle/tensor.hpp>
 #include <heddle/types.hpp>
 
@@ -13,10 +14,23 @@
 #include <string_view>
 #include <type_traits>
 
+#pragma GCC visibility push(default)
+
 namespace heddle {
 
-/// The rungs of pooling; kernels/pool/README.md is their ladder.
-enum class pool_algorithm { automatic, naive, vectorized };
+/// The rungs of pooling; kernels/pool/README.md is their ladder. For each kernel, the list has its rung, its own name
+/// where the rung has several, and when `automatic` may take it.
+#define HEDDLE_POOL_RUNGS(RUNG, KERNELS, KERNEL) \
+    RUNG(naive, never)                           \
+    KERNELS(vectorized)                          \
+    KERNEL(vectorized, window, always)           \
+    KERNEL(vectorized, block, has_large_windows)
+
+/// The rung that a call asks for; `automatic` leaves the choice to heddle.
+enum class pool_algorithm {
+    automatic,
+    HEDDLE_POOL_RUNGS(HEDDLE_ENUMERATOR, HEDDLE_ENUMERATOR, HEDDLE_NOTHING)
+};
 
 /// All rungs except `automatic`. Tests, benchmarks and pages iterate over them.
 std::span<const pool_algorithm> pool_algorithms();
@@ -108,3 +122,5 @@ void global_pool(tensor_view<const std::type_identity_t<T>> input, tensor_view<T
 }
 
 }  // namespace heddle
+
+#pragma GCC visibility pop

@@ -16,6 +16,8 @@
 #include <string_view>
 #include <type_traits>
 
+#pragma GCC visibility push(default)
+
 namespace heddle {
 
 /// The generator of random numbers: Philox 4x32-10 (Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy
@@ -141,6 +143,13 @@ struct random_call {
 
 void run(const random_call& call, cuda::stream_ref stream, const random_options& options);
 
+template <class T>
+void draw(const char* name, random_operation operation, const philox& generator, double p, double q,
+          cuda::stream_ref stream, const random_options& options, std::same_as<operand> auto... operands) {
+    const operand all[] = {operands...};
+    run({name, operation, random_type_of<T>, all, generator, p, q}, stream, options);
+}
+
 }  // namespace detail
 
 // The output is a vector of any stride or a matrix of any row and column strides, in device memory. Every rung, every
@@ -162,18 +171,14 @@ void run(const random_call& call, cuda::stream_ref stream, const random_options&
 template <class T>
 void random_uniform(vector_view<T> y, compute_type<T> low, compute_type<T> high, const philox& generator,
                     cuda::stream_ref stream, const random_options& options = {}) {
-    const detail::operand operands[] = {detail::operand_of("y", y)};
-    detail::run({"random_uniform", detail::random_operation::uniform, detail::random_type_of<T>, operands,
-                 generator, low, high},
-                stream, options);
+    detail::draw<T>("random_uniform", detail::random_operation::uniform, generator, low, high, stream,
+                    options, detail::operand_of("y", y));
 }
 template <class T>
 void random_uniform(matrix_view<T> y, compute_type<T> low, compute_type<T> high, const philox& generator,
                     cuda::stream_ref stream, const random_options& options = {}) {
-    const detail::operand operands[] = {detail::operand_of("y", y)};
-    detail::run({"random_uniform", detail::random_operation::uniform, detail::random_type_of<T>, operands,
-                 generator, low, high},
-                stream, options);
+    detail::draw<T>("random_uniform", detail::random_operation::uniform, generator, low, high, stream,
+                    options, detail::operand_of("y", y));
 }
 
 /// Normal numbers, mean + deviation * z, by Box and Muller (1958). From the words v and w at a place, r = sqrt(-2
@@ -184,18 +189,14 @@ void random_uniform(matrix_view<T> y, compute_type<T> low, compute_type<T> high,
 template <class T>
 void random_normal(vector_view<T> y, compute_type<T> mean, compute_type<T> deviation, const philox& generator,
                    cuda::stream_ref stream, const random_options& options = {}) {
-    const detail::operand operands[] = {detail::operand_of("y", y)};
-    detail::run({"random_normal", detail::random_operation::normal, detail::random_type_of<T>, operands,
-                 generator, mean, deviation},
-                stream, options);
+    detail::draw<T>("random_normal", detail::random_operation::normal, generator, mean, deviation, stream,
+                    options, detail::operand_of("y", y));
 }
 template <class T>
 void random_normal(matrix_view<T> y, compute_type<T> mean, compute_type<T> deviation, const philox& generator,
                    cuda::stream_ref stream, const random_options& options = {}) {
-    const detail::operand operands[] = {detail::operand_of("y", y)};
-    detail::run({"random_normal", detail::random_operation::normal, detail::random_type_of<T>, operands,
-                 generator, mean, deviation},
-                stream, options);
+    detail::draw<T>("random_normal", detail::random_operation::normal, generator, mean, deviation, stream,
+                    options, detail::operand_of("y", y));
 }
 
 /// 1 with probability p, else 0. It is 1 where w < p * 2^32, which is rounded to the nearest integer. T is float,
@@ -204,27 +205,21 @@ void random_normal(matrix_view<T> y, compute_type<T> mean, compute_type<T> devia
 template <class T>
 void random_bernoulli(vector_view<T> y, double p, const philox& generator, cuda::stream_ref stream,
                       const random_options& options = {}) {
-    const detail::operand operands[] = {detail::operand_of("y", y)};
-    detail::run({"random_bernoulli", detail::random_operation::bernoulli, detail::random_type_of<T>, operands,
-                 generator, p},
-                stream, options);
+    detail::draw<T>("random_bernoulli", detail::random_operation::bernoulli, generator, p, 0, stream, options,
+                    detail::operand_of("y", y));
 }
 template <class T>
 void random_bernoulli(matrix_view<T> y, double p, const philox& generator, cuda::stream_ref stream,
                       const random_options& options = {}) {
-    const detail::operand operands[] = {detail::operand_of("y", y)};
-    detail::run({"random_bernoulli", detail::random_operation::bernoulli, detail::random_type_of<T>, operands,
-                 generator, p},
-                stream, options);
+    detail::draw<T>("random_bernoulli", detail::random_operation::bernoulli, generator, p, 0, stream, options,
+                    detail::operand_of("y", y));
 }
 
 /// The words w themselves.
 inline void random_bits(vector_view<std::uint32_t> y, const philox& generator, cuda::stream_ref stream,
                         const random_options& options = {}) {
-    const detail::operand operands[] = {detail::operand_of("y", y)};
-    detail::run(
-        {"random_bits", detail::random_operation::bits, detail::random_type::u32, operands, generator},
-        stream, options);
+    detail::draw<std::uint32_t>("random_bits", detail::random_operation::bits, generator, 0, 0, stream,
+                                options, detail::operand_of("y", y));
 }
 
 /// y = x * s with s = 1 / (1 - p) rounded once; with probability p, y = 0 for any x, even NaN. y is 0 where
@@ -234,18 +229,14 @@ inline void random_bits(vector_view<std::uint32_t> y, const philox& generator, c
 template <class T>
 void dropout(vector_view<const std::type_identity_t<T>> x, vector_view<T> y, double p,
              const philox& generator, cuda::stream_ref stream, const random_options& options = {}) {
-    const detail::operand operands[] = {detail::operand_of("x", x), detail::operand_of("y", y)};
-    detail::run(
-        {"dropout", detail::random_operation::dropout, detail::random_type_of<T>, operands, generator, p},
-        stream, options);
+    detail::draw<T>("dropout", detail::random_operation::dropout, generator, p, 0, stream, options,
+                    detail::operand_of("x", x), detail::operand_of("y", y));
 }
 template <class T>
 void dropout(matrix_view<const std::type_identity_t<T>> x, matrix_view<T> y, double p,
              const philox& generator, cuda::stream_ref stream, const random_options& options = {}) {
-    const detail::operand operands[] = {detail::operand_of("x", x), detail::operand_of("y", y)};
-    detail::run(
-        {"dropout", detail::random_operation::dropout, detail::random_type_of<T>, operands, generator, p},
-        stream, options);
+    detail::draw<T>("dropout", detail::random_operation::dropout, generator, p, 0, stream, options,
+                    detail::operand_of("x", x), detail::operand_of("y", y));
 }
 
 /// dx = dy * s where dropout() with the same p, generator and shape kept its element, else 0. Advance a device_offset
@@ -253,18 +244,14 @@ void dropout(matrix_view<const std::type_identity_t<T>> x, matrix_view<T> y, dou
 template <class T>
 void dropout_gradient(vector_view<const std::type_identity_t<T>> dy, vector_view<T> dx, double p,
                       const philox& generator, cuda::stream_ref stream, const random_options& options = {}) {
-    const detail::operand operands[] = {detail::operand_of("dy", dy), detail::operand_of("dx", dx)};
-    detail::run({"dropout_gradient", detail::random_operation::dropout, detail::random_type_of<T>, operands,
-                 generator, p},
-                stream, options);
+    detail::draw<T>("dropout_gradient", detail::random_operation::dropout, generator, p, 0, stream, options,
+                    detail::operand_of("dy", dy), detail::operand_of("dx", dx));
 }
 template <class T>
 void dropout_gradient(matrix_view<const std::type_identity_t<T>> dy, matrix_view<T> dx, double p,
                       const philox& generator, cuda::stream_ref stream, const random_options& options = {}) {
-    const detail::operand operands[] = {detail::operand_of("dy", dy), detail::operand_of("dx", dx)};
-    detail::run({"dropout_gradient", detail::random_operation::dropout, detail::random_type_of<T>, operands,
-                 generator, p},
-                stream, options);
+    detail::draw<T>("dropout_gradient", detail::random_operation::dropout, generator, p, 0, stream, options,
+                    detail::operand_of("dy", dy), detail::operand_of("dx", dx));
 }
 
 /// y = a permutation of 0, 1, ..., n - 1, with n = y.size at most 2^31. S chooses it: S + 1 gives another
@@ -282,3 +269,5 @@ void dropout_gradient(matrix_view<const std::type_identity_t<T>> dy, matrix_view
 void random_permutation(vector_view<std::int32_t> y, const philox& generator, cuda::stream_ref stream);
 
 }  // namespace heddle
+
+#pragma GCC visibility pop

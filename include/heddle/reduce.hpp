@@ -1,6 +1,7 @@
 #pragma once
 
 #include <heddle/device.hpp>
+#include <heddle/rungs.hpp>
 #include <heddle/scratch.hpp>
 #include <heddle/types.hpp>
 #include <heddle/view.hpp>
@@ -14,6 +15,8 @@
 #include <string_view>
 #include <type_traits>
 
+#pragma GCC visibility push(default)
+
 namespace heddle {
 
 /// The reductions of a vector to a scalar. Each has the name of its function below.
@@ -23,17 +26,22 @@ enum class reduce_operation { sum, mean, min, max, argmin, argmax, dot, norm1, n
 std::span<const reduce_operation> reduce_operations();
 std::string_view to_string(reduce_operation operation);
 
-/// The rungs of the reductions of a vector to a scalar; kernels/reduce/README.md is their ladder. sum, min and max
-/// have all of them; the other operations have warp_shuffle and single_pass.
-enum class reduce_algorithm {
-    automatic,
-    interleaved,
-    sequential,
-    first_add_on_load,
-    warp_shuffle,
-    vectorized,
-    single_pass
-};
+/// The rungs of the reductions of a vector to a scalar; kernels/reduce/README.md is their ladder. For each rung, the
+/// list has:
+/// - the name;
+/// - the operations that have it: every one, or sum, min and max alone;
+/// - whether `automatic` may take it;
+/// - what it needs of a problem, if anything.
+#define HEDDLE_REDUCE_RUNGS(RUNG)                     \
+    RUNG(interleaved, sum_min_max, never)             \
+    RUNG(sequential, sum_min_max, never)              \
+    RUNG(first_add_on_load, sum_min_max, never)       \
+    RUNG(warp_shuffle, every_operation, never)        \
+    RUNG(vectorized, sum_min_max, never, unit_stride) \
+    RUNG(single_pass, every_operation, always)
+
+/// The rung that a call asks for; `automatic` leaves the choice to heddle.
+enum class reduce_algorithm { automatic, HEDDLE_REDUCE_RUNGS(HEDDLE_ENUMERATOR) };
 
 /// All rungs except `automatic`, and those of one operation. Tests, benchmarks and pages iterate over them.
 std::span<const reduce_algorithm> reduce_algorithms();
@@ -177,3 +185,5 @@ void count_nonzero(vector_view<const T> x, std::int64_t* result, cuda::stream_re
                    const reduce_options& options = {});
 
 }  // namespace heddle
+
+#pragma GCC visibility pop

@@ -8,3 +8,9 @@
 
 /// For the enumeration: the name.
 #define HEDDLE_ENUMERATOR(name, ...) name,
+
+/// Some rungs have several kernels, for different problems. A list with such a rung takes three macros, as
+/// HEDDLE_POOL_RUNGS does. RUNG(name, ...) is a rung of one kernel. KERNELS(name) is a rung whose kernels follow, each
+/// as KERNEL(rung, name, ...). Code that needs something of every rung, or of every kernel, passes this macro for the
+/// rows that it passes over.
+#define HEDDLE_NOTHING(...)

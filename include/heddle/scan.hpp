@@ -14,6 +14,8 @@
 #include <string_view>
 #include <type_traits>
 
+#pragma GCC visibility push(default)
+
 namespace heddle {
 
 /// The rungs of the scans (prefix sums) of a vector; kernels/scan/README.md is their ladder. For each rung, the list
@@ -106,3 +108,5 @@ void exclusive_scan(vector_view<const std::type_identity_t<T>> x, vector_view<T>
                     const scan_options& options = {});
 
 }  // namespace heddle
+
+#pragma GCC visibility pop

@@ -1,5 +1,7 @@
 #pragma once
 
+#pragma GCC visibility push(default)
+
 namespace heddle {
 
 /// The source of scratch memory, which makes some operations faster, for a call without a workspace.
@@ -14,3 +16,5 @@ namespace heddle {
 enum class scratch { pool, none };
 
 }  // namespace heddle
+
+#pragma GCC visibility pop

@@ -13,6 +13,8 @@
 #include <string_view>
 #include <type_traits>
 
+#pragma GCC visibility push(default)
+
 namespace heddle {
 
 /// The rungs of softmax and log_softmax; kernels/softmax/README.md is their ladder. For each rung, the list has:
@@ -158,3 +160,5 @@ void log_softmax_gradient(matrix_view<const std::type_identity_t<T>> y,
                           cuda::stream_ref stream, const softmax_gradient_options& options = {});
 
 }  // namespace heddle
+
+#pragma GCC visibility pop

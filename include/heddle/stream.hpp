@@ -9,6 +9,8 @@
 #include <memory>
 #include <optional>
 
+#pragma GCC visibility push(default)
+
 namespace heddle {
 
 struct event_options {
@@ -102,3 +104,5 @@ class stream_device {
 
 }  // namespace detail
 }  // namespace heddle
+
+#pragma GCC visibility pop

@@ -5,6 +5,8 @@
 #include <concepts>
 #include <cstdint>
 
+#pragma GCC visibility push(default)
+
 namespace heddle {
 
 /// `count` images of `height` rows of `width` pixels of `channels` contiguous values (NHWC). Value (n, y, x, c) is at
@@ -28,16 +30,8 @@ struct tensor_view {
     }
 };
 
-template <class T>
-tensor_view(T*, std::int64_t, std::int64_t, std::int64_t, std::int64_t) -> tensor_view<T>;
-template <class T>
-tensor_view(T*, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t) -> tensor_view<T>;
-template <class T>
-tensor_view(T*, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t)
-    -> tensor_view<T>;
-template <class T>
-tensor_view(T*, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t,
-            std::int64_t) -> tensor_view<T>;
+template <class T, std::convertible_to<std::int64_t>... Strides>
+tensor_view(T*, std::int64_t, std::int64_t, std::int64_t, std::int64_t, Strides...) -> tensor_view<T>;
 
 /// The filters of a convolution, K x R x S x C: one filter for each of `outputs` channels. A filter has `height` rows
 /// of `width` taps of `channels` contiguous values, as many as a group of the input has channels. Value (k, r, s, c)
@@ -60,16 +54,8 @@ struct filter_view {
     }
 };
 
-template <class T>
-filter_view(T*, std::int64_t, std::int64_t, std::int64_t, std::int64_t) -> filter_view<T>;
-template <class T>
-filter_view(T*, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t) -> filter_view<T>;
-template <class T>
-filter_view(T*, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t)
-    -> filter_view<T>;
-template <class T>
-filter_view(T*, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t,
-            std::int64_t) -> filter_view<T>;
+template <class T, std::convertible_to<std::int64_t>... Strides>
+filter_view(T*, std::int64_t, std::int64_t, std::int64_t, std::int64_t, Strides...) -> filter_view<T>;
 
 /// The extents, strides and alignment of a tensor, of filters or of a batch of images, without their memory. For filters,
 /// the count is that of their outputs. layout_of() makes it.
@@ -110,3 +96,5 @@ tensor_layout layout_of(const image_batch_view<T>& images) {
 }
 
 }  // namespace heddle
+
+#pragma GCC visibility pop

@@ -13,6 +13,8 @@
 #include <string_view>
 #include <type_traits>
 
+#pragma GCC visibility push(default)
+
 namespace heddle {
 
 /// The rungs of transpose; kernels/transpose/README.md is their ladder. For each rung, the list has its name, when
@@ -113,3 +115,5 @@ void transpose(matrix_view<const std::type_identity_t<T>> source, matrix_view<T>
 }
 
 }  // namespace heddle
+
+#pragma GCC visibility pop

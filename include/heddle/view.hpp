@@ -3,6 +3,8 @@
 #include <concepts>
 #include <cstdint>
 
+#pragma GCC visibility push(default)
+
 namespace heddle {
 
 /// `size` elements, `stride` elements apart. Non-owning; the operation says whether it is in host or device memory.
@@ -19,10 +21,8 @@ struct vector_view {
     }
 };
 
-template <class T>
-vector_view(T*, std::int64_t) -> vector_view<T>;
-template <class T>
-vector_view(T*, std::int64_t, std::int64_t) -> vector_view<T>;
+template <class T, std::convertible_to<std::int64_t>... Strides>
+vector_view(T*, std::int64_t, Strides...) -> vector_view<T>;
 
 /// `rows` x `cols` elements. Element (i, j) is at data[i * row_stride + j * col_stride]. The default col_stride of 1
 /// is row-major; transposed() makes a column-major view. Strides are in elements.
@@ -41,12 +41,8 @@ struct matrix_view {
     }
 };
 
-template <class T>
-matrix_view(T*, std::int64_t, std::int64_t) -> matrix_view<T>;
-template <class T>
-matrix_view(T*, std::int64_t, std::int64_t, std::int64_t) -> matrix_view<T>;
-template <class T>
-matrix_view(T*, std::int64_t, std::int64_t, std::int64_t, std::int64_t) -> matrix_view<T>;
+template <class T, std::convertible_to<std::int64_t>... Strides>
+matrix_view(T*, std::int64_t, std::int64_t, Strides...) -> matrix_view<T>;
 
 /// The same elements with rows and columns exchanged: no copy.
 template <class T>
@@ -134,12 +130,8 @@ struct image_view {
     }
 };
 
-template <class T>
-image_view(T*, std::int64_t, std::int64_t) -> image_view<T>;
-template <class T>
-image_view(T*, std::int64_t, std::int64_t, std::int64_t) -> image_view<T>;
-template <class T>
-image_view(T*, std::int64_t, std::int64_t, std::int64_t, std::int64_t) -> image_view<T>;
+template <class T, std::convertible_to<std::int64_t>... Others>
+image_view(T*, std::int64_t, std::int64_t, Others...) -> image_view<T>;
 
 /// `count` images of one size and layout, each `stride` elements after the previous one.
 template <class T>
@@ -167,3 +159,5 @@ constexpr image_batch_view<T> planar(T* data, std::int64_t width, std::int64_t h
 }
 
 }  // namespace heddle
+
+#pragma GCC visibility pop

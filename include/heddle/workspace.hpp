@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <span>
 
+#pragma GCC visibility push(default)
+
 namespace heddle {
 
 /// Device scratch memory for the options of operations, on the device of its stream. The constructor allocates and
@@ -34,3 +36,5 @@ class workspace {
 };
 
 }  // namespace heddle
+
+#pragma GCC visibility pop

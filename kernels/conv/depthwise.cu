@@ -22,6 +22,7 @@
 #include "kernels/conv/plan/predict.hpp"
 #include "kernels/device/grid.hpp"
 #include "kernels/device/launch.hpp"
+#include "kernels/device/launchers.hpp"
 #include "kernels/device/ptx/predicated.cuh"
 #include "kernels/device/ptx/sync.cuh"
 #include "kernels/device/vector.cuh"
@@ -272,10 +273,6 @@ void launch_depthwise(const plan& plan, const arguments<In, Out>& a, cudaStream_
     }
 }
 
-template void launch_depthwise(const plan&, const arguments<float, float>&, cudaStream_t);
-template void launch_depthwise(const plan&, const arguments<half, half>&, cudaStream_t);
-template void launch_depthwise(const plan&, const arguments<half, float>&, cudaStream_t);
-template void launch_depthwise(const plan&, const arguments<bfloat16, bfloat16>&, cudaStream_t);
-template void launch_depthwise(const plan&, const arguments<bfloat16, float>&, cudaStream_t);
+HEDDLE_LAUNCHES_OF_PAIRS(launch_depthwise, plan, arguments)
 
 }  // namespace heddle::kernels::conv

@@ -18,6 +18,7 @@
 #include "kernels/conv/mma_store.cuh"
 #include "kernels/conv/plan/grouped.hpp"
 #include "kernels/device/launch.hpp"
+#include "kernels/device/launchers.hpp"
 #include "kernels/device/ptx/cp_async.cuh"
 #include "kernels/device/ptx/sync.cuh"
 #include "kernels/device/vector.cuh"
@@ -193,11 +194,7 @@ void launch_grouped_mma(const plan& plan, const arguments<In, Out>& a, cudaStrea
                   : launch_products<mma_products<1>>(plan, a, stream);
 }
 
-template void launch_grouped_fma(const plan&, const arguments<float, float>&, cudaStream_t);
-template void launch_grouped_fma(const plan&, const arguments<half, half>&, cudaStream_t);
-template void launch_grouped_fma(const plan&, const arguments<half, float>&, cudaStream_t);
-template void launch_grouped_fma(const plan&, const arguments<bfloat16, bfloat16>&, cudaStream_t);
-template void launch_grouped_fma(const plan&, const arguments<bfloat16, float>&, cudaStream_t);
+HEDDLE_LAUNCHES_OF_PAIRS(launch_grouped_fma, plan, arguments)
 template void launch_grouped_mma(const plan&, const arguments<half, half>&, cudaStream_t);
 template void launch_grouped_mma(const plan&, const arguments<half, float>&, cudaStream_t);
 template void launch_grouped_mma(const plan&, const arguments<bfloat16, bfloat16>&, cudaStream_t);

@@ -109,11 +109,7 @@ void launch_store_sums(const arguments<In, Out>& a, const float* sums, cudaStrea
 #define INSTANTIATE(In, Out)                                                                               \
     template void launch_lay_out(const plan&, const arguments<In, Out>&, std::int64_t, In*, cudaStream_t); \
     template void launch_store_sums(const arguments<In, Out>&, const float*, cudaStream_t);
-INSTANTIATE(float, float)
-INSTANTIATE(half, half)
-INSTANTIATE(half, float)
-INSTANTIATE(bfloat16, bfloat16)
-INSTANTIATE(bfloat16, float)
+HEDDLE_PAIRS_OF_TYPES(INSTANTIATE)
 #undef INSTANTIATE
 
 }  // namespace heddle::kernels::conv

@@ -2,6 +2,7 @@
 
 #include "kernels/conv/plan/layout.hpp"
 #include "kernels/conv/plan/plan.hpp"
+#include "kernels/device/launchers.hpp"
 #include <heddle/conv.hpp>
 #include <heddle/tensor.hpp>
 
@@ -47,6 +48,10 @@ struct function_call {
     conv_algorithm rung;
 };
 
+/// Makes the plan's copies in the scratch memory. Returns the arguments whose operands are the copies.
+template <class In, class Out>
+arguments<In, Out> launch_copies(const plan& plan, const arguments<In, Out>& arguments, cudaStream_t stream);
+
 // Each rung takes its own plan. If In is float, Out is float. If In is half or bfloat16, Out is the same type or float.
 // Activation may also be a user's function where it is a parameter.
 
@@ -54,13 +59,20 @@ template <class In, class Out, class Activation = matmul_activation>
 void launch_naive(const plan& plan, const arguments<In, Out, Activation>& arguments, cudaStream_t stream);
 template <class In, class Out, class Activation = matmul_activation>
 void launch_tiled(const plan& plan, const arguments<In, Out, Activation>& arguments, cudaStream_t stream);
-/// For float.
-template <class In, class Out>
-void launch_register_tiled(const plan& plan, const arguments<In, Out>& arguments, cudaStream_t stream);
-template <class In, class Out>
-void launch_register_tiled_words(const plan& plan, const arguments<In, Out>& arguments, cudaStream_t stream);
-template <class In, class Out>
-void launch_depthwise(const plan& plan, const arguments<In, Out>& arguments, cudaStream_t stream);
+
+HEDDLE_LAUNCHER_OF_PAIRS(depthwise)
+HEDDLE_LAUNCHER_OF_PAIRS(mma_sync)
+HEDDLE_LAUNCHER_OF_PAIRS(mma_sync_words)
+HEDDLE_LAUNCHER_OF_PAIRS(grouped_fma)
+// For float.
+HEDDLE_LAUNCHER_OF_PAIRS(register_tiled)
+HEDDLE_LAUNCHER_OF_PAIRS(register_tiled_words)
+// For half and bfloat16.
+HEDDLE_LAUNCHER_OF_PAIRS(mma_rows)
+HEDDLE_LAUNCHER_OF_PAIRS(mma_sync_elements)
+HEDDLE_LAUNCHER_OF_PAIRS(grouped_mma)
+HEDDLE_LAUNCHER_OF_PAIRS(wgmma)
+
 /// For im2col, beside matrix products (src/conv/im2col.cpp). Copies the windows of a group to the rows of a matrix.
 template <class In, class Out>
 void launch_lay_out(const plan& plan, const arguments<In, Out>& arguments, std::int64_t group, In* rows,
@@ -68,23 +80,7 @@ void launch_lay_out(const plan& plan, const arguments<In, Out>& arguments, std::
 /// For im2col. Stores output from the sums of all channels, pixel after pixel.
 template <class In, class Out>
 void launch_store_sums(const arguments<In, Out>& arguments, const float* sums, cudaStream_t stream);
-template <class In, class Out>
-void launch_mma_sync(const plan& plan, const arguments<In, Out>& arguments, cudaStream_t stream);
-template <class In, class Out>
-void launch_mma_sync_words(const plan& plan, const arguments<In, Out>& arguments, cudaStream_t stream);
-/// For half and bfloat16.
-template <class In, class Out>
-void launch_mma_rows(const plan& plan, const arguments<In, Out>& arguments, cudaStream_t stream);
-template <class In, class Out>
-void launch_mma_sync_elements(const plan& plan, const arguments<In, Out>& arguments, cudaStream_t stream);
-template <class In, class Out>
-void launch_grouped_fma(const plan& plan, const arguments<In, Out>& arguments, cudaStream_t stream);
-/// For half and bfloat16.
-template <class In, class Out>
-void launch_grouped_mma(const plan& plan, const arguments<In, Out>& arguments, cudaStream_t stream);
-/// For half and bfloat16.
-template <class In, class Out>
-void launch_wgmma(const plan& plan, const arguments<In, Out>& arguments, cudaStream_t stream);
+
 /// For half, bfloat16, and float, which is rounded to TF32.
 template <class In, class Out, class Activation>
 void launch_persistent(const plan& plan, const arguments<In, Out, Activation>& arguments,

@@ -16,6 +16,7 @@
 #include "kernels/conv/launch.hpp"
 #include "kernels/conv/plan/mma_rows.hpp"
 #include "kernels/device/launch.hpp"
+#include "kernels/device/launchers.hpp"
 #include "kernels/device/ptx/mma.cuh"
 #include "kernels/device/ptx/sync.cuh"
 #include "kernels/device/vector.cuh"
@@ -274,9 +275,6 @@ void launch_mma_rows(const plan& plan, const arguments<In, Out>& a, cudaStream_t
                             : launch_outputs<32>(plan, a, layout, stream);
 }
 
-template void launch_mma_rows(const plan&, const arguments<half, half>&, cudaStream_t);
-template void launch_mma_rows(const plan&, const arguments<half, float>&, cudaStream_t);
-template void launch_mma_rows(const plan&, const arguments<bfloat16, bfloat16>&, cudaStream_t);
-template void launch_mma_rows(const plan&, const arguments<bfloat16, float>&, cudaStream_t);
+HEDDLE_LAUNCHES_OF_16_BITS(launch_mma_rows, plan, arguments)
 
 }  // namespace heddle::kernels::conv

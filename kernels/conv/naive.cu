@@ -8,6 +8,8 @@
 #include "kernels/conv/naive.cuh"
 #include "kernels/conv/plan/predict.hpp"
 #include "kernels/device/grid.hpp"
+#include "kernels/device/launchers.hpp"
+#include "kernels/device/math.hpp"
 #include <heddle/types.hpp>
 
 #include <algorithm>
@@ -17,7 +19,7 @@ namespace heddle::kernels::conv {
 
 plan plan_naive(const conv_problem& problem, const device_traits& device) {
     const std::int64_t blocks =
-        (output_pixels(problem) * problem.output.channels - 1) / naive_tile::threads + 1;
+        divide_up(output_pixels(problem) * problem.output.channels, naive_tile::threads);
     return {.blocks = {std::min(blocks, max_grid_x)},
             .threads = {naive_tile::threads},
             .us = predicted_us("naive", device,
@@ -26,10 +28,6 @@ plan plan_naive(const conv_problem& problem, const device_traits& device) {
                                 .steps = static_cast<double>(depth(problem))})};
 }
 
-template void launch_naive(const plan&, const arguments<float, float>&, cudaStream_t);
-template void launch_naive(const plan&, const arguments<half, half>&, cudaStream_t);
-template void launch_naive(const plan&, const arguments<half, float>&, cudaStream_t);
-template void launch_naive(const plan&, const arguments<bfloat16, bfloat16>&, cudaStream_t);
-template void launch_naive(const plan&, const arguments<bfloat16, float>&, cudaStream_t);
+HEDDLE_LAUNCHES_OF_PAIRS(launch_naive, plan, arguments)
 
 }  // namespace heddle::kernels::conv

@@ -1,12 +1,12 @@
-// register_tiled: a thread has up to 16 x 8 sums in registers. The next windows and filters are copied meanwhile.
+// register_tiled: a thread has up to 8 x 8 sums in registers. The next windows and filters are copied meanwhile.
 //
-//   a step: 32 of the depth R S C               a thread, for each k
+//   a step: 32 of the depth R S C              a thread, for each k
 //
-//   k   | 128 windows | 128 filters |           16 of windows  ---+
-//   k+1 | 128 windows | 128 filters |                             +---  16 x 8 FMAs
-//   ...                                          8 of filters  ---+
+//   k   | 128 windows | 64 filters |           8 of windows  ---+
+//   k+1 | 128 windows | 64 filters |                            +---  8 x 8 FMAs
+//   ...                                        8 of filters  ---+
 //
-// In tiled a thread reads 8 elements from shared memory for 16 products. Here it reads 24 for 128 products, and early.
+// In tiled a thread reads 8 elements from shared memory for 16 products. Here it reads 16 for 64 products, and early.
 // Windows and filters lie along k in memory; cp.async copies words, which transposes them. If channels come in fours, one
 // bounds test serves four words. In small tiles several sets of warps divide a step along k, and add up their sums in a
 // fixed order. Needs compute capability 8.0. Takes any address. What limits it: FMA units, and reads of fragments.

@@ -11,6 +11,7 @@
 #include "kernels/conv/plan/predict.hpp"
 #include "kernels/conv/tiled.cuh"
 #include "kernels/device/grid.hpp"
+#include "kernels/device/launchers.hpp"
 #include <heddle/types.hpp>
 
 #include <algorithm>
@@ -19,18 +20,15 @@ namespace heddle::kernels::conv {
 
 plan plan_tiled(const conv_problem& problem, const device_traits& device) {
     const tiled_counts tiles(output_pixels(problem), outputs_of_a_group(problem), problem.geometry.groups);
-    return {.blocks = {std::min(tiles.all(), max_grid_x)},
-            .threads = {tiled_tile::threads},
-            .us = predicted_us("tiled", device,
-                               {.bytes = tensor_bytes(problem),
-                                .rounds = rounds_of(tiles.all(), device),
-                                .steps = static_cast<double>(divide_up(depth(problem), tiled_tile::depth))})};
+    return {
+        .blocks = {std::min(tiles.all(), max_grid_x)},
+        .threads = {tiled_tile::threads},
+        .us = predicted_us("tiled", device,
+                           {.bytes = tensor_bytes(problem),
+                            .rounds = rounds_of(tiles.all(), device),
+                            .steps = static_cast<double>(steps_along(depth(problem), tiled_tile::depth))})};
 }
 
-template void launch_tiled(const plan&, const arguments<float, float>&, cudaStream_t);
-template void launch_tiled(const plan&, const arguments<half, half>&, cudaStream_t);
-template void launch_tiled(const plan&, const arguments<half, float>&, cudaStream_t);
-template void launch_tiled(const plan&, const arguments<bfloat16, bfloat16>&, cudaStream_t);
-template void launch_tiled(const plan&, const arguments<bfloat16, float>&, cudaStream_t);
+HEDDLE_LAUNCHES_OF_PAIRS(launch_tiled, plan, arguments)
 
 }  // namespace heddle::kernels::conv

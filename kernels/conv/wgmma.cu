@@ -6,14 +6,15 @@
 // accelerator does this in im2col mode. Its map has the images, their padding, the strides of the windows and how many to
 // read. One instruction reads a tap of 128 windows, across rows and images, with zeros for the padding.
 //
-// Needs channels at multiples of 16 bytes, and windows with steps of at most 8 that reach at most 255 pixels. With several
-// groups, each needs a multiple of 64 channels and of 128 outputs. What limits it: loading and multiplying alternate, and
-// only other blocks of the multiprocessor fill the gaps. Sums are stored one by one.
+// Needs pixels at multiples of 16 bytes, or copies (copies.cu), and windows with steps of at most 8 that reach at most
+// 255 pixels. With several groups, each needs a multiple of 64 channels and of 128 outputs. What limits it: loading and
+// multiplying alternate, and only other blocks of the multiprocessor fill the gaps. Sums are stored one by one.
 
 #include "kernels/conv/epilogue.cuh"
 #include "kernels/conv/geometry.cuh"
 #include "kernels/conv/windows.cuh"
 #include "kernels/device/launch.hpp"
+#include "kernels/device/launchers.hpp"
 #include "kernels/device/ptx/sync.cuh"
 #include "kernels/device/ptx/wgmma.cuh"
 #include "kernels/frame/sums.cuh"
@@ -113,9 +114,6 @@ void launch_wgmma(const plan& plan, const arguments<In, Out>& a, cudaStream_t st
            window_steps::steps_of(a.filters));
 }
 
-template void launch_wgmma(const plan&, const arguments<half, half>&, cudaStream_t);
-template void launch_wgmma(const plan&, const arguments<half, float>&, cudaStream_t);
-template void launch_wgmma(const plan&, const arguments<bfloat16, bfloat16>&, cudaStream_t);
-template void launch_wgmma(const plan&, const arguments<bfloat16, float>&, cudaStream_t);
+HEDDLE_LAUNCHES_OF_16_BITS(launch_wgmma, plan, arguments)
 
 }  // namespace heddle::kernels::conv

@@ -2,9 +2,8 @@
 
 #include "kernels/device/exponential.cuh"
 #include "kernels/device/normal.cuh"
-#include "kernels/device/ptx/exponential2.cuh"
+#include "kernels/device/ptx/approximate.cuh"
 #include "kernels/device/ptx/min_max.cuh"
-#include "kernels/device/ptx/reciprocal.cuh"
 #include <heddle/types.hpp>
 
 #include <limits>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "kernels/device/ptx/exponential2.cuh"
+#include "kernels/device/ptx/approximate.cuh"
 #include "kernels/device/ptx/min_max.cuh"
 #include <heddle/types.hpp>
 

@@ -1,9 +1,8 @@
 #pragma once
 
 #include "kernels/device/exponential.cuh"
-#include "kernels/device/ptx/exponential2.cuh"
+#include "kernels/device/ptx/approximate.cuh"
 #include "kernels/device/ptx/min_max.cuh"
-#include "kernels/device/ptx/reciprocal.cuh"
 
 /// The normal distribution function P. docs/accuracy.md derives the errors.
 namespace heddle::kernels {

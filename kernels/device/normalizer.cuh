@@ -1,6 +1,6 @@
 #pragma once
 
-#include "kernels/device/ptx/exponential2.cuh"
+#include "kernels/device/ptx/approximate.cuh"
 #include "kernels/device/row.cuh"
 #include <heddle/types.hpp>
 
@@ -88,6 +88,24 @@ __device__ normalizer normalize(const Share& share, float (&values)[elements], u
     const float sum =
         logarithm ? sum_of_exponentials<T>(values, origin) : take_exponentials<T>(values, origin);
     return {largest, lanes_reduce(sum, lanes, plus{})};
+}
+
+/// Adds the elements of a share to a thread's normalizer. Places beyond the row are -Inf.
+template <class T, class Share, int elements>
+__device__ void add(normalizer& mine, const Share& share, float (&values)[elements]) {
+    const float largest = fmaxf(mine.largest, largest_of(values));
+    const float origin = origin_of(share, values, largest);
+    mine.sum =
+        mine.sum * exponential<T>(difference(mine.largest, largest)) + sum_of_exponentials<T>(values, origin);
+    mine.largest = largest;
+}
+
+/// The normalizer of a warp's threads.
+template <class T>
+__device__ normalizer combine(const normalizer& mine) {
+    const float largest = lanes_reduce(mine.largest, warp_size, larger{});
+    const float sum = mine.sum * exponential<T>(difference(mine.largest, largest));
+    return {largest, lanes_reduce(sum, warp_size, plus{})};
 }
 
 /// The row's normalizer, combined from its warps' largest elements (exchanged as number 0) and sums (number 1).

@@ -46,6 +46,11 @@ struct row_share {
                 static_cast<int>(cols) / width};
     }
 
+    /// The same for a row that is read chunk by chunk, with `left` columns left.
+    __device__ static row_share of_chunk(std::int64_t left, std::int64_t chunk) {
+        return of_block(left < chunk ? left : chunk);
+    }
+
     /// How many elements the warp of a share of_block() has.
     __device__ int elements_of_warp() const {
         const int left = count - (first - static_cast<int>(threadIdx.x % warp_size));
@@ -137,6 +142,10 @@ struct larger {
 };
 struct plus {
     __device__ float operator()(float a, float b) const { return a + b; }
+    template <class Value>
+    __device__ Value operator()(const Value& a, const Value& b) const {
+        return a + b;
+    }
 };
 
 /// Every lane gets the combination of the values of its group of `lanes` neighbours, always in the same order and with the
@@ -147,6 +156,16 @@ __device__ float lanes_reduce(float value, unsigned lanes, Operation operation) 
     for (unsigned distance = warp_size / 2; distance > 0; distance /= 2)
         if (distance < lanes) value = operation(value, __shfl_xor_sync(0xffffffffu, value, distance));
     return value;
+}
+
+/// Every thread of a block gets the sum of all threads' values. `of_warps` is shared memory, with a number for each warp.
+template <int warps>
+__device__ float block_sum(float value, float (&of_warps)[warps]) {
+    value = lanes_reduce(value, warp_size, plus{});
+    ptx::sync_threads();  // the former sum has been read
+    if (threadIdx.x % warp_size == 0) of_warps[threadIdx.x / warp_size] = value;
+    ptx::sync_threads();
+    return lanes_reduce(of_warps[threadIdx.x % warps], warps, plus{});
 }
 
 /// An exchange of `size` numbers of each warp among the blocks that share a row. A kernel may use one exchange.

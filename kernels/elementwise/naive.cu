@@ -5,6 +5,7 @@
 // a block. It takes any shape and any strides.
 
 #include "kernels/device/launch.hpp"
+#include "kernels/device/math.hpp"
 #include "kernels/elementwise/any_of.cuh"
 #include <heddle/elementwise.cuh>
 
@@ -31,8 +32,7 @@ __global__ void __launch_bounds__(tile::threads)
 }  // namespace
 
 plan plan_naive(const elementwise_facts& problem, const device_traits&) {
-    return {.blocks = {(problem.rows * problem.cols + tile::threads - 1) / tile::threads},
-            .threads = {tile::threads}};
+    return {.blocks = {divide_up(problem.rows * problem.cols, tile::threads)}, .threads = {tile::threads}};
 }
 
 void launch_naive(const plan& plan, const arguments& arguments, cudaStream_t stream) {

@@ -6,8 +6,8 @@
 #include "kernels/gaussian_blur/plan/fused.hpp"
 #include "kernels/gaussian_blur/plan/grids.hpp"
 #include "kernels/gaussian_blur/plan/mma_xy.hpp"
+#include "kernels/gaussian_blur/plan/mma_xy_by_channel.hpp"
 #include "kernels/gaussian_blur/plan/predict.hpp"
-#include "kernels/gaussian_blur/plan/small_windows.hpp"
 #include "kernels/gaussian_blur/plan/tiled.hpp"
 #include "kernels/gaussian_blur/plan/two_passes.hpp"
 #include "kernels/gaussian_blur/plan/wgmma_xy.hpp"
@@ -57,9 +57,9 @@ struct fused_chains_plan {
 
 /// A kernel's plan for a problem.
 struct plan {
-    std::variant<naive_plan, two_pass_plan, tiled_plan, fused_ring_plan, fused_strips_plan, fused_chains_plan,
-                 fused_tiles_plan, mma_xy_plan, mma_x_registers_y_plan, wgmma_xy_plan, mma_xy_by_channel_plan,
-                 decimated_plan>
+    std::variant<naive_plan, separable_plan, shared_memory_plan, tiled_plan, fused_ring_plan,
+                 fused_strips_plan, fused_chains_plan, fused_tiles_plan, mma_xy_plan, wgmma_xy_plan,
+                 mma_xy_by_channel_plan, decimated_plan>
         kernels;
     double us = 0;  ///< predicted
 };
@@ -137,27 +137,12 @@ naive_plan plan_naive(const filter_facts& facts, const device_traits& device);
 template <class T>
 void launch_naive(const naive_plan& plan, const arguments<T>& arguments, cudaStream_t stream);
 
-two_pass_plan plan_separable(const filter_facts& facts, const device_traits& device);
+separable_plan plan_separable(const filter_facts& facts, const device_traits& device);
 template <class T>
-void launch_separable(const two_pass_plan& plan, const arguments<T>& arguments, cudaStream_t stream);
+void launch_separable(const separable_plan& plan, const arguments<T>& arguments, cudaStream_t stream);
 
-/// The first pass of shared_memory and register_window, into arguments::intermediate. Both need tables of taps. A block's
-/// shared memory has to hold the window of a row, and for shared_memory also that of a column.
-std::int64_t shared_bytes_along_x(const filter_facts& facts);
-std::int64_t shared_bytes_along_y(const filter_facts& facts);
-kernel_grid grid_along_x(const filter_facts& facts, const intermediate_image& between,
-                         const device_traits& device);
 template <class T>
-void launch_along_x(const two_pass_plan& plan, const arguments<T>& arguments, cudaStream_t stream);
-
-two_pass_plan plan_shared_memory(const filter_facts& facts, const device_traits& device);
-template <class T>
-void launch_shared_memory(const two_pass_plan& plan, const arguments<T>& arguments, cudaStream_t stream);
-
-inline constexpr int max_window_radius = 16;  ///< of register_window, along y
-two_pass_plan plan_register_window(const filter_facts& facts, const device_traits& device);
-template <class T>
-void launch_register_window(const two_pass_plan& plan, const arguments<T>& arguments, cudaStream_t stream);
+void launch_shared_memory(const shared_memory_plan& plan, const arguments<T>& arguments, cudaStream_t stream);
 
 template <class T>
 void launch_tiled(const tiled_plan& plan, const arguments<T>& arguments, cudaStream_t stream);
@@ -183,8 +168,6 @@ void launch_fused_tiles(const fused_tiles_plan& plan, const arguments<T>& argume
 
 // The kernels on the tensor cores exist only if heddle is compiled for compute capability 9.0.
 void launch_mma_xy(const mma_xy_plan& plan, const arguments<std::uint8_t>& arguments, cudaStream_t stream);
-void launch_mma_x_registers_y(const mma_x_registers_y_plan& plan, const arguments<std::uint8_t>& arguments,
-                              cudaStream_t stream);
 void launch_wgmma_xy(const wgmma_xy_plan& plan, const arguments<std::uint8_t>& arguments,
                      cudaStream_t stream);
 void launch_mma_xy_by_channel(const mma_xy_by_channel_plan& plan, const arguments<std::uint8_t>& arguments,

@@ -23,7 +23,7 @@
 #include "kernels/gaussian_blur/launch.hpp"
 #include "kernels/gaussian_blur/pixels.cuh"
 #include "kernels/gaussian_blur/plan/grids.hpp"
-#include "kernels/gaussian_blur/plan/small_windows.hpp"
+#include "kernels/gaussian_blur/plan/mma_xy_by_channel.hpp"
 #include "kernels/gaussian_blur/plan/window.hpp"
 #include "kernels/gaussian_blur/whole_weights.hpp"
 

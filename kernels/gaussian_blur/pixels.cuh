@@ -5,7 +5,7 @@
 #include "kernels/device/words.cuh"
 #include "kernels/frame/marching_warp.cuh"
 #include "kernels/gaussian_blur/bytes.cuh"
-#include "kernels/gaussian_blur/plan/small_windows.hpp"
+#include "kernels/gaussian_blur/plan/mma_xy_by_channel.hpp"
 #include <heddle/image.hpp>
 #include <heddle/view.hpp>
 

@@ -107,24 +107,29 @@ __global__ void __launch_bounds__(tile::threads) separable(const __grid_constant
 
 }  // namespace
 
-two_pass_plan plan_separable(const filter_facts& p, const device_traits& device) {
-    const intermediate_image between = intermediate_of(p);
+separable_plan plan_separable(const filter_facts& p, const device_traits& device) {
+    const std::int64_t stride = round_up(p.row_values(), 4);  // rows start at multiples of 16 bytes
+    const intermediate_image between = intermediate_of(p, stride);
     const launch_extents threads = block_of_rows(p.row_values(), tile::threads);
     const auto grid_of = [&p, &threads](std::int64_t rows) -> kernel_grid {
         return {.blocks = {divide_up(p.row_values(), threads.x),
                            std::min(divide_up(p.images * rows, threads.y), max_grid_y)},
                 .threads = threads};
     };
+    const auto row = static_cast<double>(round_up(p.row_values(), threads.x) * p.images);
+    const double first = row * static_cast<double>(between.rows),
+                 second = row * static_cast<double>(p.height);
+    const double products =
+        first * static_cast<double>(p.radius.x) + second * static_cast<double>(p.radius.y);
     return {.between = between,
-            .scratch_bytes = scratch_bytes_between(p),
+            .scratch_bytes = scratch_bytes_between(p, stride),
             .along_x = grid_of(between.rows),
             .along_y = grid_of(p.height),
-            .us = predicted_us("separable", device,
-                               work_of_two_passes(p, between, threads.x, threads.x, device))};
+            .us = us_of_two_passes("separable", p, first + second, products, device)};
 }
 
 template <class T>
-void launch_separable(const two_pass_plan& plan, const arguments<T>& a, cudaStream_t stream) {
+void launch_separable(const separable_plan& plan, const arguments<T>& a, cudaStream_t stream) {
     const image_view<const T>& source = a.source.first;
     const image_view<T>& destination = a.destination.first;
     const intermediate_image& between = plan.between;
@@ -160,9 +165,9 @@ void launch_separable(const two_pass_plan& plan, const arguments<T>& a, cudaStre
             .taps = a.taps_y});
 }
 
-template void launch_separable(const two_pass_plan&, const arguments<float>&, cudaStream_t);
-template void launch_separable(const two_pass_plan&, const arguments<half>&, cudaStream_t);
-template void launch_separable(const two_pass_plan&, const arguments<std::uint16_t>&, cudaStream_t);
-template void launch_separable(const two_pass_plan&, const arguments<std::uint8_t>&, cudaStream_t);
+template void launch_separable(const separable_plan&, const arguments<float>&, cudaStream_t);
+template void launch_separable(const separable_plan&, const arguments<half>&, cudaStream_t);
+template void launch_separable(const separable_plan&, const arguments<std::uint16_t>&, cudaStream_t);
+template void launch_separable(const separable_plan&, const arguments<std::uint8_t>&, cudaStream_t);
 
 }  // namespace heddle::kernels::gaussian_blur

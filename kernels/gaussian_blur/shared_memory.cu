@@ -1,199 +1,300 @@
 // shared_memory: the two passes of `separable`, but each block first brings its inputs to shared memory.
 //
-//   along x:  8 rows of (halo | 128 values | halo)  -> a warp a row, a lane 4 neighbours -> intermediate
-//   along y:  32 columns of (halo / 64 rows / halo) -> a thread 8 rows of a column       -> destination
+//   along x:  rows of (halo | pixels | halo), channels apart -> a lane 8 pixels of a channel -> intermediate
+//   along y:  down strips of columns, a ring of rows         -> a thread 8 rows of a column  -> destination
 //
 // A block loads an input from DRAM or L2 once, and not once for each tap. A thread slides a window of registers over its
-// inputs, so that a load from shared memory feeds 4 or 8 sums. What remains is the intermediate image: a write and a read
-// of DRAM. Any shape and alignment will do; the window must fit the shared memory.
+// inputs, so that a load from shared memory feeds 8 sums. Blocks take the shape of narrow and of low images. Any shape and
+// alignment will do; a ring must fit the shared memory. What limits it: instructions, of large windows mostly FMA.
 
-#include "kernels/device/grid.hpp"
+#include "kernels/device/border.cuh"
 #include "kernels/device/launch.hpp"
+#include "kernels/device/ptx/cp_async.cuh"
+#include "kernels/device/ptx/grid_dependency.cuh"
 #include "kernels/device/ptx/sync.cuh"
 #include "kernels/gaussian_blur/convolve.cuh"
-#include "kernels/gaussian_blur/facts.hpp"
 #include "kernels/gaussian_blur/launch.hpp"
+#include "kernels/gaussian_blur/pixel.cuh"
+#include "kernels/gaussian_blur/plan/two_passes.hpp"
 #include "kernels/gaussian_blur/plan/window.hpp"
 
-#include <algorithm>
+#include <cstdint>
 
 namespace heddle::kernels::gaussian_blur {
 namespace {
+constexpr int outputs = outputs_of_thread, lanes = 32;
 
-struct tile_x {
-    static constexpr int rows = 8;
-
-    /// Shared memory: rows, taps, columns.
-    static constexpr std::int64_t shared_bytes(int radius, int channels) {
-        return 4 * (std::int64_t{rows} * strip::pitch(radius, channels) + strip::taps_size(radius) +
-                    strip::window(radius, channels));
-    }
+template <class T, int max_radius>
+struct parameters_x {
+    image_batch_view<const T> source;
+    float* intermediate;
+    intermediate_image between;
+    std::int64_t rows;  ///< between the passes, of all images
+    std::int64_t plane;
+    row_tile tile;
+    int x;      ///< the source's pixel at the destination's first
+    int width;  ///< of the destination
+    heddle::border border;
+    float border_value;
+    tap_table<max_radius> taps;
 };
 
-struct tile_y {
-    static constexpr int columns = 32;
-    static constexpr int rows_per_thread = 8;
-    static constexpr int groups = strip::threads / columns;  ///< of threads side by side
-    static constexpr int rows = groups * rows_per_thread;
-    static constexpr int batch = 6;
-
-    /// Rows that a column's outputs need.
-    __host__ __device__ static constexpr int window(int radius) { return rows + 2 * radius; }
-    /// Rows that shared memory has room for, with those that convolve() loads but does not use.
-    __host__ __device__ static constexpr int depth(int radius) { return rows + strip::taps_size(radius); }
-    /// Shared memory: rows, taps, source rows.
-    static constexpr std::int64_t shared_bytes(int radius) {
-        return 4 * (std::int64_t{depth(radius)} * columns + strip::taps_size(radius)) +
-               std::int64_t{sizeof(std::int64_t)} * window(radius);
-    }
+template <class T, int max_radius>
+struct parameters_y {
+    image_batch_view<T> destination;
+    const float* intermediate;
+    intermediate_image between;
+    std::int64_t plane;
+    column_strips strips;
+    int y;  ///< the source's row at the destination's first
+    int source_height;
+    heddle::border border;
+    float border_value;  ///< filtered along x
+    tap_table<max_radius> taps;
 };
 
-template <class T>
-__global__ void __launch_bounds__(strip::threads)
-    along_x(const __grid_constant__ arguments<T> a, const intermediate_image between) {
-    extern __shared__ float4 storage[];
-    const int radius = a.taps_x.radius;
-    const auto channels = static_cast<int>(a.source.first.channels);
-    const int pitch = strip::pitch(radius, channels);
-    float* staged = reinterpret_cast<float*>(storage);
-    float* taps = staged + tile_x::rows * pitch;
-    int* columns = reinterpret_cast<int*>(taps + strip::taps_size(radius));
+template <int max_radius>
+__device__ void stage_taps(const tap_table<max_radius>& taps, float* staged) {
+#pragma unroll 1
+    for (int i = static_cast<int>(threadIdx.x); i < taps.count(); i += static_cast<int>(blockDim.x))
+        staged[i] = taps.values[i];
+}
 
-    const int row_values = static_cast<int>(a.destination.first.width) * channels;
-    const int begin = static_cast<int>(blockIdx.x) * strip::values;
-    const int x = begin + 4 * static_cast<int>(threadIdx.x % strip::lanes);
-    const int warp = static_cast<int>(threadIdx.x) / strip::lanes;
-    float* own_row = staged + warp * pitch;
-
-    stage_taps(a.taps_x, taps);
-    look_up_columns(columns, begin, a);
-    ptx::sync_threads();
-    // The rows of all images of the batch, one after another.
-    for (std::int64_t row = std::int64_t{blockIdx.y} * tile_x::rows + warp;
-         row < a.destination.count * between.rows; row += std::int64_t{gridDim.y} * tile_x::rows) {
-        const T* image = a.source.first.data + row / between.rows * a.source.stride;
-        const std::int64_t y = between.source_row(row % between.rows);
-        stage_row(own_row, image + y * a.source.first.row_stride, columns, strip::window(radius, channels),
-                  to_float(a.border_value));
-        ptx::sync_warp();
-        const float4 sums = filter_row(own_row, taps, radius, channels);
-        ptx::sync_warp();
-        if (x < row_values) *reinterpret_cast<float4*>(a.intermediate + row * between.stride + x) = sums;
+/// Looks up the window that starts `radius` pixels before the destination's pixel `begin`. Each of its values gets the
+/// element of a source's row that stands for it, or -1 for the border's constant, and its place in a staged row.
+template <class T, int max_radius>
+__device__ void look_up_window(int2* window, int begin, const parameters_x<T, max_radius>& p) {
+    const int radius = p.taps.radius, pitch = p.tile.pitch(radius);
+    const auto channels = static_cast<int>(p.source.first.channels),
+               width = static_cast<int>(p.source.first.width);
+    const int values = p.tile.window(radius) * channels;
+#pragma unroll 1
+    for (int i = static_cast<int>(threadIdx.x); i < values; i += static_cast<int>(blockDim.x)) {
+        const int at = i / channels, channel = i % channels;
+        const bool is_needed = begin + at < p.width + 2 * radius;
+        const int pixel = is_needed ? source_index(p.x + begin + at - radius, width, p.border) : -1;
+        window[i] =
+            make_int2(pixel < 0 ? -1 : pixel * channels + channel, channel * pitch + row_tile::place(at));
     }
 }
 
-template <class T>
-__global__ void __launch_bounds__(strip::threads)
-    along_y(const __grid_constant__ arguments<T> a, const intermediate_image between) {
-    extern __shared__ float4 storage[];
-    const int radius = a.taps_y.radius;
-    float* staged = reinterpret_cast<float*>(storage);
-    float* taps = staged + tile_y::depth(radius) * tile_y::columns;
-    const int window = tile_y::window(radius);
-    auto* window_rows = reinterpret_cast<std::int64_t*>(taps + strip::taps_size(radius));
-
-    const image_view<T>& destination = a.destination.first;
-    const int row_values = static_cast<int>(destination.width * destination.channels);
-    const std::int64_t tiles = (destination.height + tile_y::rows - 1) / tile_y::rows;
-    const int column = static_cast<int>(threadIdx.x) % tile_y::columns;
-    const int group = static_cast<int>(threadIdx.x) / tile_y::columns;
-    const int x = static_cast<int>(blockIdx.x) * tile_y::columns + column;
-
-    stage_taps(a.taps_y, taps);
-    for (std::int64_t tile = blockIdx.y; tile < a.destination.count * tiles; tile += gridDim.y) {
-        const std::int64_t image = tile / tiles;
-        const std::int64_t top = tile % tiles * tile_y::rows;
-        const float* intermediate = a.intermediate + image * between.rows * between.stride;
-        const int needed = static_cast<int>(min(std::int64_t{window}, destination.height - top + 2 * radius));
-        for (int i = static_cast<int>(threadIdx.x); i < needed; i += strip::threads) {
-            const std::int64_t y = source_index(a.y + top - radius + i, a.source.first.height, a.border);
-            window_rows[i] = y < 0 ? -1 : between.row_of(y);
+/// A warp copies the windows of `rows` rows to shared memory, as float. Loads go out in batches, so that a lane waits once
+/// for several of them.
+template <bool one_row, class T>
+__device__ void stage_rows(float* staged, int row_pitch, const T* const* lines, int rows, const int2* window,
+                           int window_values, float border_value) {
+    constexpr int batch = 8;
+    // i / window_values is the upper half of i * inverse, as i * window_values stays below 2^32.
+    const unsigned inverse = ~0u / static_cast<unsigned>(window_values) + 1;
+    const int count = rows * window_values;
+#pragma unroll 1
+    for (int first = static_cast<int>(threadIdx.x) % lanes; first < count; first += batch * lanes) {
+        int2 places[batch];  // the element of a row, the place in shared memory
+        T values[batch];
+#pragma unroll
+        for (int b = 0; b < batch; ++b) {
+            const int i = ::min(first + b * lanes, count - 1);
+            const int row = one_row ? 0 : static_cast<int>(__umulhi(static_cast<unsigned>(i), inverse));
+            places[b] = window[i - row * window_values];
+            places[b].y += row * row_pitch;
+            values[b] = lines[row][::max(places[b].x, 0)];
         }
-        ptx::sync_threads();
-        // Loads go out in batches, so that a thread waits once for several of them.
-        for (int first = group; x < row_values && first < needed; first += tile_y::batch * tile_y::groups) {
-            float loaded[tile_y::batch];
 #pragma unroll
-            for (int b = 0; b < tile_y::batch; ++b) {
-                const std::int64_t y = window_rows[min(first + b * tile_y::groups, needed - 1)];
-                loaded[b] =
-                    y < 0 ? to_float(a.border_value) * a.taps_x.sum : intermediate[y * between.stride + x];
-            }
-#pragma unroll
-            for (int b = 0; b < tile_y::batch; ++b) {
-                const int i = first + b * tile_y::groups;
-                if (i < needed) staged[i * tile_y::columns + column] = loaded[b];
-            }
-        }
-        ptx::sync_threads();
-        const std::int64_t first = top + group * tile_y::rows_per_thread;
-        if (x >= row_values || first >= destination.height) continue;
-
-        const float* own = staged + group * tile_y::rows_per_thread * tile_y::columns + column;
-        float sums[tile_y::rows_per_thread];
-        convolve<tile_y::rows_per_thread, 1>(sums, taps, 2 * radius + 1, [own](int j) {
-            const float* rows = own + 4 * j * tile_y::columns;
-            return make_float4(rows[0], rows[tile_y::columns], rows[2 * tile_y::columns],
-                               rows[3 * tile_y::columns]);
-        });
-        T* out = destination.data + image * a.destination.stride + first * destination.row_stride + x;
-#pragma unroll
-        for (int i = 0; i < tile_y::rows_per_thread; ++i)
-            if (first + i < destination.height) out[i * destination.row_stride] = from_float<T>(sums[i]);
+        for (int b = 0; b < batch; ++b)
+            if (first + b * lanes < count)
+                staged[places[b].y] = places[b].x < 0 ? border_value : to_float(values[b]);
     }
+}
+
+template <class T, int max_radius>
+__global__ void __launch_bounds__(256) along_x(const __grid_constant__ parameters_x<T, max_radius> p) {
+    extern __shared__ float4 storage[];
+    ptx::let_next_grid_begin();
+    const row_tile& tile = p.tile;
+    const int radius = p.taps.radius, pitch = tile.pitch(radius);
+    const auto channels = static_cast<int>(p.source.first.channels);
+    const int window_values = tile.window(radius) * channels, row_pitch = channels * pitch;
+    const int lane = static_cast<int>(threadIdx.x) % lanes, warp = static_cast<int>(threadIdx.x) / lanes;
+    float* const taps = reinterpret_cast<float*>(storage);
+    float* const all_rows = taps + round_up(p.taps.count(), 4);
+    auto* const window = reinterpret_cast<int2*>(all_rows + tile.warps * tile.rows * row_pitch);
+    auto* const all_lines = reinterpret_cast<const T**>(window + window_values);
+    float* const staged = all_rows + warp * tile.rows * row_pitch;
+    const T** const lines = all_lines + warp * tile.rows;
+
+    // A lane's row, channel and pixels.
+    const int line = lane / tile.groups, own_row = line / channels, channel = line % channels;
+    const int first_pixel = lane % tile.groups * outputs;
+    const int begin = static_cast<int>(blockIdx.x) * tile.groups * outputs, pixel = begin + first_pixel;
+    const float* const own = staged + line * pitch;
+
+    stage_taps(p.taps, taps);
+    look_up_window(window, begin, p);
+    ptx::sync_threads();
+    ptx::wait_for_grids_before();
+    const std::int64_t step = std::int64_t{gridDim.y} * tile.warps * tile.rows;
+    for (std::int64_t first = (std::int64_t{blockIdx.y} * tile.warps + warp) * tile.rows; first < p.rows;
+         first += step) {
+        const auto rows = static_cast<int>(::min(std::int64_t{tile.rows}, p.rows - first));
+        if (lane < rows) {
+            const std::int64_t row = first + lane, image = p.source.count == 1 ? 0 : row / p.between.rows;
+            lines[lane] = p.source.first.data + image * p.source.stride +
+                          p.between.source_row(row - image * p.between.rows) * p.source.first.row_stride;
+        }
+        ptx::sync_warp();
+        if (tile.rows == 1)
+            stage_rows<true>(staged, row_pitch, lines, 1, window, window_values, p.border_value);
+        else
+            stage_rows<false>(staged, row_pitch, lines, rows, window, window_values, p.border_value);
+        ptx::sync_warp();
+        if (own_row < rows && pixel < p.width) {
+            float sums[outputs];
+            convolve<outputs>(sums, taps, p.taps.count(), [=](int j) {
+                return *reinterpret_cast<const float4*>(own + row_tile::place(first_pixel + 4 * j));
+            });
+            float* const out =
+                p.intermediate + (first + own_row) * p.between.stride + channel * p.plane + pixel;
+            *reinterpret_cast<float4*>(out) = make_float4(sums[0], sums[1], sums[2], sums[3]);
+            if (pixel + 4 < p.plane)
+                *reinterpret_cast<float4*>(out + 4) = make_float4(sums[4], sums[5], sums[6], sums[7]);
+        }
+        ptx::sync_warp();
+    }
+}
+
+/// Copies `rows` rows to the rings of all strips of a block, from the source's row `first` on and the rings' row `place` on.
+/// A thread copies four columns.
+template <class T, int max_radius>
+__device__ void load_rows(float* rings, int place, const float* intermediate, int first, int rows,
+                          std::int64_t column, const parameters_y<T, max_radius>& p) {
+    constexpr int chunk_values = 4;
+    const column_strips& strips = p.strips;
+    const int ring = strips.ring(p.taps.radius), columns = strips.columns, chunks = columns / chunk_values;
+    const int thread = static_cast<int>(threadIdx.x), chunk = thread % chunks, thread_row = thread / chunks,
+              strip = thread_row % strips.strips;
+    const std::int64_t at = column + strip * columns + chunk * chunk_values;
+    if (at >= p.between.stride) return;
+    float* const own = rings + strip * strips.place(ring) + chunk * chunk_values;
+#pragma unroll 1
+    for (int line = thread_row / strips.strips; line < rows;
+         line += strips.threads() / chunks / strips.strips) {
+        const int unwrapped = place + line;
+        float* const to = own + strips.place(unwrapped < ring ? unwrapped : unwrapped - ring);
+        const int row = source_index(first + line, p.source_height, p.border);
+        if (row >= 0)
+            ptx::cp_async<16>(to, intermediate + p.between.row_of(row) * p.between.stride + at, 16);
+        else
+            *reinterpret_cast<float4*>(to) =
+                make_float4(p.border_value, p.border_value, p.border_value, p.border_value);
+    }
+}
+
+template <class T, int max_radius>
+__global__ void __launch_bounds__(256) along_y(const __grid_constant__ parameters_y<T, max_radius> p) {
+    extern __shared__ float4 storage[];
+    ptx::let_next_grid_begin();
+    const column_strips& strips = p.strips;
+    const int radius = p.taps.radius, groups = strips.groups, step = strips.step(),
+              ring = strips.ring(radius);
+    const int thread = static_cast<int>(threadIdx.x), columns = strips.columns;
+    const int own_place = thread % columns, group = thread / columns % groups,
+              strip = thread / columns / groups;
+    float* const taps = reinterpret_cast<float*>(storage);
+    float* const rings = taps + round_up(p.taps.count(), 4);
+    const float* const own = rings + strip * strips.place(ring) + own_place;
+
+    const image_view<T>& destination = p.destination.first;
+    const std::int64_t column = std::int64_t{blockIdx.x} * strips.strips * columns,
+                       own_column = column + strip * columns + own_place, channel = own_column / p.plane,
+                       pixel = own_column - channel * p.plane;
+    const bool is_inside = channel < destination.channels && pixel < destination.width;
+    const auto height = static_cast<int>(destination.height),
+               segments = (height + strips.rows - 1) / strips.rows;
+
+    stage_taps(p.taps, taps);
+    ptx::wait_for_grids_before();
+#pragma unroll 1
+    for (std::int64_t task = blockIdx.y; task < p.destination.count * segments; task += gridDim.y) {
+        const std::int64_t image = task / segments;
+        const int begin = static_cast<int>(task - image * segments) * strips.rows,
+                  end = ::min(begin + strips.rows, height), top = p.y + begin - radius;
+        const float* const intermediate = p.intermediate + image * p.between.rows * p.between.stride;
+        T* const out =
+            destination.data + image * p.destination.stride + pixel * destination.channels + channel;
+        int loaded = 0, place = 0, at = group * outputs;  // places in the ring
+#pragma unroll 1
+        for (int first = begin - step; first < end; first += step) {
+            const bool is_start = first < begin;
+            ptx::cp_async_wait_group<0>();
+            ptx::sync_threads();  // rows have arrived, and those that others replace have been read
+            const int rows = ::min(is_start ? column_strips::first_rows(step, radius) : step,
+                                   end - begin + 2 * radius - loaded);  // below them, no window reaches
+            if (rows > 0) load_rows(rings, place, intermediate, top + loaded, rows, column, p);
+            ptx::cp_async_commit_group();
+            loaded += rows;
+            place = (place + rows) % ring;
+            if (is_start) continue;
+            const int row = first + group * outputs;
+            if (!is_inside || row >= end) continue;
+            float sums[outputs];
+            convolve<outputs>(sums, taps, p.taps.count(), [&](int) {
+                const float* const rows = own + strips.place(at);
+                at = at + 4 == ring ? 0 : at + 4;
+                return make_float4(rows[0], rows[columns], rows[2 * columns], rows[3 * columns]);
+            });
+            at = (row - begin + step) % ring;
+            T* to = out + row * destination.row_stride;
+#pragma unroll
+            for (int i = 0; i < outputs; ++i, to += destination.row_stride)
+                if (row + i < end) *to = from_float<T>(sums[i]);
+        }
+    }
+}
+
+template <int max_radius, class T>
+void launch_along_x(const shared_memory_plan& plan, const arguments<T>& a, cudaStream_t stream) {
+    launch(config_of(plan.along_x, stream), along_x<T, max_radius>,
+           {.source = a.source,
+            .intermediate = a.intermediate,
+            .between = plan.between,
+            .rows = a.destination.count * plan.between.rows,
+            .plane = plan.plane,
+            .tile = plan.rows,
+            .x = static_cast<int>(a.x),
+            .width = static_cast<int>(a.destination.first.width),
+            .border = a.border,
+            .border_value = static_cast<float>(a.border_value),
+            .taps = tap_table<max_radius>(a.taps_x)});
+}
+
+template <int max_radius, class T>
+void launch_along_y(const shared_memory_plan& plan, const arguments<T>& a, cudaStream_t stream) {
+    launch(config_of(plan.along_y, stream), along_y<T, max_radius>,
+           {.destination = a.destination,
+            .intermediate = a.intermediate,
+            .between = plan.between,
+            .plane = plan.plane,
+            .strips = plan.columns,
+            .y = static_cast<int>(a.y),
+            .source_height = static_cast<int>(a.source.first.height),
+            .border = a.border,
+            .border_value = static_cast<float>(a.border_value) * a.taps_x.sum,
+            .taps = tap_table<max_radius>(a.taps_y)});
 }
 
 }  // namespace
 
-std::int64_t shared_bytes_along_x(const filter_facts& p) {
-    return tile_x::shared_bytes(static_cast<int>(p.radius.x), static_cast<int>(p.channels));
-}
-std::int64_t shared_bytes_along_y(const filter_facts& p) {
-    return tile_y::shared_bytes(static_cast<int>(p.radius.y));
-}
-
-kernel_grid grid_along_x(const filter_facts& p, const intermediate_image& between,
-                         const device_traits& device) {
-    const std::int64_t tiles = divide_up(p.images * between.rows, tile_x::rows);
-    return {.blocks = {divide_up(p.row_values(), strip::values), std::min(tiles, max_grid_y)},
-            .threads = {strip::threads},
-            .shared_bytes = static_cast<std::size_t>(shared_bytes_along_x(p)),
-            .shared_limit = device.shared_memory_per_block_optin};
-}
-
 template <class T>
-void launch_along_x(const two_pass_plan& plan, const arguments<T>& a, cudaStream_t stream) {
-    launch(config_of(plan.along_x, stream), along_x<T>, a, plan.between);
+void launch_shared_memory(const shared_memory_plan& plan, const arguments<T>& a, cudaStream_t stream) {
+    a.taps_x.radius <= short_table_radius ? launch_along_x<short_table_radius>(plan, a, stream)
+                                          : launch_along_x<taps::table_radius>(plan, a, stream);
+    a.taps_y.radius <= short_table_radius ? launch_along_y<short_table_radius>(plan, a, stream)
+                                          : launch_along_y<taps::table_radius>(plan, a, stream);
 }
 
-two_pass_plan plan_shared_memory(const filter_facts& p, const device_traits& device) {
-    const intermediate_image between = intermediate_of(p);
-    const std::int64_t tiles = divide_up(p.height, tile_y::rows) * p.images;
-    return {.between = between,
-            .scratch_bytes = scratch_bytes_between(p),
-            .along_x = grid_along_x(p, between, device),
-            .along_y = {.blocks = {divide_up(p.row_values(), tile_y::columns), std::min(tiles, max_grid_y)},
-                        .threads = {strip::threads},
-                        .shared_bytes = static_cast<std::size_t>(shared_bytes_along_y(p)),
-                        .shared_limit = device.shared_memory_per_block_optin},
-            .us = predicted_us("shared_memory", device,
-                               work_of_two_passes(p, between, columns_along_x, tile_y::columns, device))};
-}
-
-template <class T>
-void launch_shared_memory(const two_pass_plan& plan, const arguments<T>& a, cudaStream_t stream) {
-    launch_along_x(plan, a, stream);
-    launch(config_of(plan.along_y, stream), along_y<T>, a, plan.between);
-}
-
-template void launch_along_x(const two_pass_plan&, const arguments<float>&, cudaStream_t);
-template void launch_along_x(const two_pass_plan&, const arguments<half>&, cudaStream_t);
-template void launch_along_x(const two_pass_plan&, const arguments<std::uint16_t>&, cudaStream_t);
-template void launch_along_x(const two_pass_plan&, const arguments<std::uint8_t>&, cudaStream_t);
-
-template void launch_shared_memory(const two_pass_plan&, const arguments<float>&, cudaStream_t);
-template void launch_shared_memory(const two_pass_plan&, const arguments<half>&, cudaStream_t);
-template void launch_shared_memory(const two_pass_plan&, const arguments<std::uint16_t>&, cudaStream_t);
-template void launch_shared_memory(const two_pass_plan&, const arguments<std::uint8_t>&, cudaStream_t);
+template void launch_shared_memory(const shared_memory_plan&, const arguments<float>&, cudaStream_t);
+template void launch_shared_memory(const shared_memory_plan&, const arguments<half>&, cudaStream_t);
+template void launch_shared_memory(const shared_memory_plan&, const arguments<std::uint16_t>&, cudaStream_t);
+template void launch_shared_memory(const shared_memory_plan&, const arguments<std::uint8_t>&, cudaStream_t);
 
 }  // namespace heddle::kernels::gaussian_blur

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "kernels/gaussian_blur/plan/small_windows.hpp"
+#include "kernels/gaussian_blur/plan/mma_xy_by_channel.hpp"
 #include "kernels/gaussian_blur/plan/window.hpp"
 
 #include <algorithm>
@@ -112,27 +112,5 @@ class whole_weights {
     unsigned multiplier_ = 0;
     std::array<int, 2 * max_radius + 1> numbers_{};
 };
-
-/// The weights along x of mma_x_registers_y as whole numbers. Their sum is below 2^16, so that sums of a row stay below
-/// 2^24.
-struct whole_taps {
-    double sum = 0;
-    std::uint16_t weights[2 * max_registers_radius + 1] = {};
-
-    explicit whole_taps(const taps& taps) {
-        constexpr double max_sum = 0xffff;
-        const std::span<const float> of = taps.weights();
-        const double scale = best_scale(of, max_sum);
-        for (std::size_t i = 0; i < of.size(); ++i) {
-            weights[i] = static_cast<std::uint16_t>(whole(scale * of[i]));
-            sum += weights[i];
-        }
-    }
-};
-
-/// Sums along x are the bits of floats in units of 2^-149. The taps along y, times scale_y, make normal numbers of them.
-/// These times sums_unit, over the sum of the weights along x, are the image's values.
-inline constexpr float scale_y = 0x1p120f;
-inline constexpr double sums_unit = 0x1p29;
 
 }  // namespace heddle::kernels::gaussian_blur

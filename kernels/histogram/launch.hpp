@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/device/launch.hpp"
+#include "kernels/device/launchers.hpp"
 #include "kernels/histogram/facts.hpp"
 #include <heddle/device.hpp>
 #include <heddle/histogram.hpp>
@@ -29,12 +30,16 @@ struct arguments {
     histogram::range range;
 };
 
+using facts_type = histogram_facts;
+
 /// How a rung computes a problem.
 struct plan {
-    launch_extents blocks{1};
+    launch_extents blocks{1};  ///< along y: parts of the bins
     launch_extents threads{1};
     std::size_t shared_bytes = 0;
     // Only vectorized uses these.
+    std::size_t shared_limit = 0;
+    int part_bins = 1;         ///< bins of a part
     int columns = 1;           ///< counters per bin
     int head = 0;              ///< elements before the first packet
     std::int64_t packets = 0;  ///< whole packets of 16 bytes
@@ -42,11 +47,6 @@ struct plan {
 
 /// Each rung has a plan and a launch. The plan is pure. It takes the problems that meet the needs in the rung's row.
 /// The launch counts by the plan for these arguments.
-#define DECLARE(rung, ...)                                                         \
-    plan plan_##rung(const histogram_facts& problem, const device_traits& device); \
-    template <class T>                                                             \
-    void launch_##rung(const plan& plan, const arguments<T>& arguments, cudaStream_t stream);
-HEDDLE_HISTOGRAM_RUNGS(DECLARE)
-#undef DECLARE
+HEDDLE_HISTOGRAM_RUNGS(HEDDLE_PLAN_AND_LAUNCH)
 
 }  // namespace heddle::kernels::histogram

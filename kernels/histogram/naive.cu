@@ -7,31 +7,19 @@
 #include "kernels/device/ptx/atomic.cuh"
 #include "kernels/histogram/bin.cuh"
 #include "kernels/histogram/launch.hpp"
-#include "kernels/histogram/plan/blocks.hpp"
 
 namespace heddle::kernels::histogram {
 namespace {
 
-struct tile {
-    static constexpr int threads = 256;
-    static constexpr int blocks_per_sm = 8;
-};
-
 template <class T>
-__global__ void __launch_bounds__(tile::threads) naive(const __grid_constant__ arguments<T> a) {
-    const std::int64_t step = std::int64_t{gridDim.x} * tile::threads;
-    for (std::int64_t i = std::int64_t{blockIdx.x} * tile::threads + threadIdx.x; i < a.x.size; i += step) {
-        const int bin = bin_of(a.x.data[i * a.x.stride], a.range, a.bins);
-        if (bin >= 0) ptx::atomic_add(a.counts + bin, 1ull);
-    }
+__global__ void __launch_bounds__(element_tile::threads) naive(const __grid_constant__ arguments<T> a) {
+    for_each_bin(a, [&](int bin) { ptx::atomic_add(a.counts + bin, 1ull); });
 }
 
 }  // namespace
 
 plan plan_naive(const histogram_facts& problem, const device_traits& device) {
-    return {.blocks = {blocks_for(problem.size, problem.size, tile::threads,
-                                  std::int64_t{device.sm_count} * tile::blocks_per_sm)},
-            .threads = {tile::threads}};
+    return plan_of_elements(problem, device);
 }
 
 template <class T>

@@ -10,40 +10,30 @@
 #include "kernels/device/ptx/sync.cuh"
 #include "kernels/histogram/bin.cuh"
 #include "kernels/histogram/launch.hpp"
-#include "kernels/histogram/plan/blocks.hpp"
 
 namespace heddle::kernels::histogram {
 namespace {
 
-struct tile {
-    static constexpr int threads = 256;
-    static constexpr int blocks_per_sm = 8;
-};
-
 template <class T>
-__global__ void __launch_bounds__(tile::threads) shared_memory(const __grid_constant__ arguments<T> a) {
+__global__ void __launch_bounds__(element_tile::threads)
+    shared_memory(const __grid_constant__ arguments<T> a) {
     extern __shared__ unsigned counts[];
-    for (int bin = static_cast<int>(threadIdx.x); bin < a.bins; bin += tile::threads) counts[bin] = 0;
+    for (int bin = static_cast<int>(threadIdx.x); bin < a.bins; bin += element_tile::threads) counts[bin] = 0;
     ptx::sync_threads();
 
-    const std::int64_t step = std::int64_t{gridDim.x} * tile::threads;
-    for (std::int64_t i = std::int64_t{blockIdx.x} * tile::threads + threadIdx.x; i < a.x.size; i += step) {
-        const int bin = bin_of(a.x.data[i * a.x.stride], a.range, a.bins);
-        if (bin >= 0) ptx::atomic_add(counts + bin, 1u);
-    }
+    for_each_bin(a, [&](int bin) { ptx::atomic_add(counts + bin, 1u); });
     ptx::sync_threads();
 
-    for (int bin = static_cast<int>(threadIdx.x); bin < a.bins; bin += tile::threads)
+    for (int bin = static_cast<int>(threadIdx.x); bin < a.bins; bin += element_tile::threads)
         if (counts[bin] > 0) ptx::atomic_add(a.counts + bin, static_cast<unsigned long long>(counts[bin]));
 }
 
 }  // namespace
 
 plan plan_shared_memory(const histogram_facts& problem, const device_traits& device) {
-    return {.blocks = {blocks_for(problem.size, problem.size, tile::threads,
-                                  std::int64_t{device.sm_count} * tile::blocks_per_sm)},
-            .threads = {tile::threads},
-            .shared_bytes = static_cast<std::size_t>(problem.bins) * sizeof(unsigned)};
+    plan result = plan_of_elements(problem, device);
+    result.shared_bytes = static_cast<std::size_t>(problem.bins) * sizeof(unsigned);
+    return result;
 }
 
 template <class T>

@@ -50,7 +50,9 @@ struct problem {
 struct plan {
     launch_extents blocks;  ///< along z of register_window: images of a launch
     launch_extents threads;
-    int rows_per_warp = 0;
+    // Only register_window uses these.
+    int groups = 1;  ///< of a warp, at different rows
+    int rows_per_group = 0;
     bool aligned_loads = false;
     bool aligned_stores = false;
 };

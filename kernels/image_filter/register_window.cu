@@ -7,24 +7,24 @@
 //   row y       out = along y of the results of rows y - 1, y, y + 1; lanes 1 to 30 store it
 //
 // One instruction loads four values, and each value is loaded once, where `naive` loads it nine times. No value passes
-// through shared memory. The pixel that stands for one outside of the image lies at an offset that the launcher computes.
-// Warps of a block lie side by side and march a few rows only. So all warps together sweep over the image from top to
-// bottom, as a copy does; longer marches are slower. The rows and columns that warps share come from L2. Takes any shape
-// and alignment, with rows of up to 2^29 values, and uses vector loads and stores where rows are aligned. What limits it:
-// DRAM, or for uint8 the latency and the instructions of a row.
+// through shared memory. Where rows are narrow, the lanes of a warp are up to ten groups, which march down one strip at
+// different rows. Warps of a block lie side by side and march a few rows only. So all warps together sweep over the image from
+// top to bottom, as a copy does; longer marches are slower. The rows and columns that warps share come from L2. Takes any
+// shape and alignment, with rows of up to 2^29 values. Aligned rows have vector loads and stores. What limits it: DRAM, or for
+// uint8 and unaligned rows the latency and the instructions of a row.
 
-#include "kernels/device/border.cuh"
 #include "kernels/device/grid.hpp"
 #include "kernels/device/launch.hpp"
 #include "kernels/device/math.hpp"
+#include "kernels/device/ptx/in_register.cuh"
 #include "kernels/device/vector.cuh"
 #include "kernels/device/warp.hpp"
 #include "kernels/image_filter/launch.hpp"
+#include "kernels/image_filter/line.cuh"
 #include "kernels/image_filter/stencil.cuh"
 
 #include <algorithm>
 #include <cstdint>
-#include <type_traits>
 
 namespace heddle::kernels::image_filter {
 namespace {
@@ -33,68 +33,30 @@ struct tile {
     static constexpr int threads = 256;
     static constexpr int blocks_per_sm = 4;
     static constexpr int warps = threads / warp_size;
-    static constexpr int values = 4;                        ///< of a row that a lane has
-    static constexpr int strip = values * (warp_size - 2);  ///< of a row that a warp stores
+    static constexpr int values = 4;  ///< of a row that a lane has
     static_assert(values >= 4, "the neighbours of 4 channels are in the lanes beside");
+    static constexpr int most_groups = warp_size / 3;  ///< of a warp: one lane of them stores
 
-    /// Rows that a warp stores.
+    /// Rows that a group stores. They are fewer where the device holds the warps of all rows at once.
     static constexpr int least_rows = 2;
     static constexpr int most_rows = 8;
 
-    static constexpr int ahead = 2;  ///< rows that are loaded before they are needed
+    static constexpr int ahead = 3;  ///< rows that are loaded before they are needed
 };
 
-/// A lane's values of a row in as few registers as possible: one instruction loads them.
-template <class T>
-struct alignas(tile::values * sizeof(T)) packed {
-    static constexpr int bits = 8 * static_cast<int>(sizeof(T));
-    static constexpr int per_word = 32 / bits;
-    std::uint32_t words[tile::values / per_word] = {};
+/// The groups of a warp, which march down one strip at different rows.
+struct lane_groups {
+    int count;
+    int lanes;   ///< of a group, with one at each side that only loads
+    int factor;  ///< 1024 / lanes, rounded up
 
-    /// Sets an element that is still 0.
-    __device__ void set(int e, T value) { words[e / per_word] |= bits_of(value) << (e % per_word * bits); }
-    __device__ float to_float(int e) const {
-        const std::uint32_t word = words[e / per_word] >> (e % per_word * bits);
-        if constexpr (std::is_same_v<T, float>)
-            return __uint_as_float(word);
-        else if constexpr (std::is_same_v<T, half>)
-            return __half2float(__ushort_as_half(static_cast<unsigned short>(word)));
-        else
-            return static_cast<float>(static_cast<T>(word));
-    }
+    constexpr explicit lane_groups(int groups)
+        : count(groups), lanes(warp_size / groups), factor(divide_up(1024, lanes)) {}
 
-  private:
-    __device__ static std::uint32_t bits_of(T value) {
-        if constexpr (std::is_same_v<T, float>)
-            return __float_as_uint(value);
-        else if constexpr (std::is_same_v<T, half>)
-            return __half_as_ushort(value);
-        else
-            return value;
-    }
-};
-
-/// A row or a column of the source, in steps from where the destination begins. It has its range, and the offsets from steps
-/// outside of it to the steps that stand for them. An offset of 0 means the border's constant.
-template <class Index>
-struct line {
-    Index begin;
-    Index end;
-    Index from_before = 0;
-    Index from_behind = 0;
-
-    /// The source has `size` pixels of `steps` steps each, and the destination begins at its pixel `at`.
-    line(std::int64_t size, std::int64_t at, std::int64_t steps, border kind)
-        : begin(static_cast<Index>(-at * steps)), end(static_cast<Index>((size - at) * steps)) {
-        if (kind == border::constant) return;
-        from_before = static_cast<Index>((source_index<std::int64_t>(-1, size, kind) + 1) * steps);
-        from_behind = static_cast<Index>((source_index(size, size, kind) - size) * steps);
-    }
-
-    __device__ bool has(Index i) const { return i >= begin && i < end; }
-    __device__ Index stand_in(Index i) const {
-        return i < begin ? i + from_before : i >= end ? i + from_behind : i;
-    }
+    /// Exact for lanes below 32: the factor is too large by less than 1, and 32 / 1024 is at most 1 / lanes.
+    __device__ int of(int lane) const { return lane * factor >> 10; }
+    /// Values of a row that a group stores.
+    __host__ __device__ constexpr int strip() const { return tile::values * (lanes - 2); }
 };
 
 template <class T>
@@ -106,11 +68,16 @@ struct parameters {
     std::int64_t source_image_stride;
     std::int64_t destination_image_stride;
     line<int> columns;
-    line<std::int64_t> source_rows;
+    std::int64_t begin;  ///< rows of the source, counted from the destination's first
+    std::int64_t end;
+    std::int64_t row_before;  ///< elements from there to the rows that stand for the ones before and behind
+    std::int64_t row_behind;
+    bool has_outer_rows;  ///< false: those rows are the border's constant
     /// The extents of the destination.
     int row_values;
     std::int64_t rows;
-    int rows_per_warp;
+    int rows_per_group;
+    lane_groups groups;
     T border_value;
     bool aligned_loads;
     bool aligned_stores;
@@ -137,112 +104,130 @@ template <class T, class Filter, int channels>
 __global__ void __launch_bounds__(tile::threads, tile::blocks_per_sm)
     register_window(const __grid_constant__ parameters<T> p) {
     using partial = typename Filter::partial;
-    using loaded = packed<T>;
-    constexpr int ahead = tile::ahead;
-
+    using loaded = packed<T, tile::values>;
     const int lane = static_cast<int>(threadIdx.x);
+    const int group = p.groups.of(lane);
+    const int member = lane - group * p.groups.lanes;
     const auto strip = static_cast<int>(blockIdx.x * blockDim.y + threadIdx.y);
-    const int x = strip * tile::strip + (lane - 1) * tile::values;
-    const std::int64_t top = (std::int64_t{blockIdx.y} * blockDim.z + threadIdx.z) * p.rows_per_warp;
-    if (top >= p.rows) return;
-    const int outputs = static_cast<int>(min(std::int64_t{p.rows_per_warp}, p.rows - top));
-    const bool stores = lane > 0 && lane < warp_size - 1 && x < p.row_values;
+    const int x = strip * p.groups.strip() + (member - 1) * tile::values;
+    const std::int64_t first =
+        (std::int64_t{blockIdx.y} * blockDim.z + threadIdx.z) * p.groups.count * p.rows_per_group;
+    if (first >= p.rows) return;
+    // All lanes take as many steps, as they shuffle. A group without rows of its own, and lanes without a group, follow the
+    // first group and store nothing.
+    const auto most_outputs = static_cast<int>(min(std::int64_t{p.rows_per_group}, p.rows - first));
+    const std::int64_t own = first + std::int64_t{group} * p.rows_per_group;
+    const bool has_rows = group < p.groups.count && own < p.rows;
+    const std::int64_t top = has_rows ? own : first;
+    const bool is_inner = member > 0 && member < p.groups.lanes - 1 && x < p.row_values;
+    const int outputs =
+        has_rows && is_inner ? static_cast<int>(min(std::int64_t{most_outputs}, p.rows - top)) : 0;
 
     // The elements of a row that stand for this lane's values, counted from the destination's first element.
     const bool is_plain = p.aligned_loads && p.columns.has(x) && p.columns.has(x + tile::values - 1);
     int columns[tile::values];
+    unsigned outside = 0;  // a bit for each value that is the border's constant
 #pragma unroll
-    for (int e = 0; e < tile::values; ++e) columns[e] = p.columns.stand_in(x + e);
-
-    const T* source = p.source + blockIdx.z * p.source_image_stride;
-    const auto load = [&](const T* row) {
-        if (is_plain) return *reinterpret_cast<const loaded*>(row + x);
+    for (int e = 0; e < tile::values; ++e) {
+        columns[e] = p.columns.stand_in(x + e);
+        if (!p.columns.has(columns[e])) outside |= 1u << e;
+        if constexpr (sizeof(T) < sizeof(float)) columns[e] = ptx::in_register(columns[e]);
+    }
+    outside = ptx::in_register(outside);
+    const auto load = [&](const T* row, bool is_outside) {
+        if (is_plain && !is_outside) return *reinterpret_cast<const loaded*>(row + x);
+        const unsigned constant = is_outside ? ~0u : outside;
         loaded values;
 #pragma unroll
         for (int e = 0; e < tile::values; ++e)
-            values.set(e, p.columns.has(columns[e]) ? row[columns[e]] : p.border_value);
+            values.set(e, constant >> e & 1 ? p.border_value : row[columns[e]]);
         return values;
     };
-    const auto load_any = [&](std::int64_t y) {
-        const std::int64_t row = p.source_rows.stand_in(y);
-        if (p.source_rows.has(row)) return load(source + row * p.source_stride);
-        loaded values;
-#pragma unroll
-        for (int e = 0; e < tile::values; ++e) values.set(e, p.border_value);
+
+    // Row t of the march is row top - 1 + t. Rows behind the source are the one that stands for the first of them.
+    const T* source = p.source + blockIdx.z * p.source_image_stride;
+    const int behind = static_cast<int>(min(std::int64_t{most_outputs}, p.end - 1 - top)) + 2;
+    const T* row = source + top * p.source_stride;
+    const auto load_next = [&](int t) {
+        const bool is_behind = t >= behind;
+        const loaded values = load(is_behind ? source + p.row_behind : row, is_behind && !p.has_outer_rows);
+        row += p.source_stride;
         return values;
     };
-    const auto filter = [](const loaded& values, partial(&row)[tile::values]) {
-        float own[tile::values];
-#pragma unroll
-        for (int e = 0; e < tile::values; ++e) own[e] = values.to_float(e);
-        filter_row<Filter, channels>(own, row);
-    };
 
-    // The rows below are loaded a few ahead. All lie inside the image, except the last one at the image's end.
-    const int inside = static_cast<int>(min(std::int64_t{outputs}, p.source_rows.end - 1 - top));
-    const T* row = source + (top + 1) * p.source_stride;
-    loaded next[ahead];
+    // A shuffle shows the compiler that the warp's loop does not diverge.
+    const int total = __shfl_sync(0xffffffffu, most_outputs, 0) + 2;
+    loaded next[tile::ahead];
+    const bool is_before = top == p.begin;
+    next[0] = load(is_before ? source + p.row_before : row - p.source_stride, is_before && !p.has_outer_rows);
 #pragma unroll
-    for (int i = 0; i < ahead; ++i, row += p.source_stride)
-        if (i < inside) next[i] = load(row);
-
-    partial above[tile::values], here[tile::values];
-    filter(load_any(top - 1), above);
-    filter(load_any(top), here);
+    for (int t = 1; t < tile::ahead; ++t) next[t] = load_next(t);
 
     float* out = p.destination + blockIdx.z * p.destination_image_stride + top * p.destination_stride + x;
     const bool stores_vectors = p.aligned_stores && x + tile::values <= p.row_values;
-    const auto store_row = [&](const loaded& values) {
-        partial below[tile::values];
-        filter(values, below);
-        vector<float, tile::values> results;
+    partial rows[tile::ahead][tile::values];
+    static_assert(tile::ahead == 3, "a row's registers are free again when the next row but two comes");
+    for (int done = 0; done < total; done += tile::ahead) {
 #pragma unroll
-        for (int e = 0; e < tile::values; ++e) {
-            results[e] = Filter::along_y(above[e], here[e], below[e]);
-            above[e] = here[e];
-            here[e] = below[e];
-        }
-        if (stores && stores_vectors) {
-            *reinterpret_cast<vector<float, tile::values>*>(out) = results;
-        } else if (stores) {
+        for (int i = 0; i < tile::ahead; ++i) {
+            const int t = done + i;
+            if (t >= total) break;
+            float own_values[tile::values];
+#pragma unroll
+            for (int e = 0; e < tile::values; ++e) own_values[e] = next[i].to_float(e);
+            filter_row<Filter, channels>(own_values, rows[i]);
+            if (t + tile::ahead < total) next[i] = load_next(t + tile::ahead);
+            if (t < 2) continue;
+            vector<float, tile::values> results;
 #pragma unroll
             for (int e = 0; e < tile::values; ++e)
-                if (x + e < p.row_values) out[e] = results[e];
-        }
-        out += p.destination_stride;
-    };
-
-    for (int done = 0; done < inside; done += ahead) {
+                results[e] = Filter::along_y(rows[(i + 1) % 3][e], rows[(i + 2) % 3][e], rows[i][e]);
+            if (t - 2 < outputs) {
+                if (stores_vectors) {
+                    *reinterpret_cast<vector<float, tile::values>*>(out) = results;
+                } else {
 #pragma unroll
-        for (int i = 0; i < ahead; ++i) {
-            if (done + i >= inside) break;
-            const loaded current = next[i];
-            if (done + i + ahead < inside) next[i] = load(row);
-            row += p.source_stride;
-            store_row(current);
+                    for (int e = 0; e < tile::values; ++e)
+                        if (x + e < p.row_values) out[e] = results[e];
+                }
+            }
+            out += p.destination_stride;
         }
     }
-    if (inside < outputs) store_row(load_any(top + outputs));
 }
 
 }  // namespace
 
 plan plan_register_window(const problem& problem, const device_traits& device) {
-    const std::int64_t strips = divide_up(problem.width * problem.channels, tile::strip);
-    // Warps of a block lie side by side if the image is wide enough.
+    const std::int64_t row_values = problem.width * problem.channels;
+    // The groups for which a row takes the least share of warps: strips / groups.
+    lane_groups groups(1);
+    const auto strips_of = [&](const lane_groups& g) {
+        return divide_up(row_values, std::int64_t{g.strip()});
+    };
+    for (int count = 2; count <= tile::most_groups; ++count)
+        if (const lane_groups more(count); strips_of(more) * groups.count < strips_of(groups) * count)
+            groups = more;
+    const std::int64_t strips = strips_of(groups);
+    // In small images each group has fewer rows, so that there are warps for the whole device.
+    const std::int64_t images = std::min<std::int64_t>(problem.images, max_grid_y);
+    const std::int64_t resident =
+        std::int64_t{device.sm_count} * tile::blocks_per_sm * tile::warps * groups.count;
+    const std::int64_t all_rows = problem.height * strips * images;
+    const std::int64_t least = all_rows > resident ? tile::least_rows : 1;
+    const std::int64_t wanted = std::clamp<std::int64_t>(all_rows / resident, least, tile::most_rows);
+    // Warps of a block lie side by side if the image is wide enough. A block has no more warps than a small image needs.
     int across = tile::warps;
     while (across / 2 >= strips) across /= 2;
-    const int down = tile::warps / across;
-    // In small images each warp has fewer rows, so that there are warps for the whole device.
-    const std::int64_t images = std::min<std::int64_t>(problem.images, max_grid_y);
-    const std::int64_t resident = std::int64_t{device.sm_count} * tile::blocks_per_sm * tile::warps;
-    const std::int64_t wanted = problem.height * strips * images / resident;
-    const std::int64_t least_for_grid = divide_up(problem.height, max_grid_y * down);
-    const std::int64_t rows_per_warp =
-        std::max(std::clamp<std::int64_t>(wanted, tile::least_rows, tile::most_rows), least_for_grid);
-    return {.blocks = {divide_up(strips, across), divide_up(problem.height, rows_per_warp * down), images},
+    int down = tile::warps / across;
+    while (down > 1 && down / 2 * groups.count * wanted >= problem.height) down /= 2;
+    const std::int64_t least_for_grid = divide_up(problem.height, max_grid_y * down * groups.count);
+    const std::int64_t rows_per_group = std::max(wanted, least_for_grid);
+    return {.blocks = {divide_up(strips, across),
+                       divide_up(problem.height, rows_per_group * down * groups.count), images},
             .threads = {warp_size, across, down},
-            .rows_per_warp = static_cast<int>(rows_per_warp),
+            .groups = groups.count,
+            .rows_per_group = static_cast<int>(rows_per_group),
             .aligned_loads = problem.has_source_quads,
             .aligned_stores = problem.has_destination_quads};
 }
@@ -251,6 +236,7 @@ template <class T>
 void launch_register_window(const plan& plan, const arguments<T>& a, cudaStream_t stream) {
     const image_view<const T>& source = a.source.first;
     const image_view<float>& destination = a.destination.first;
+    const line<std::int64_t> rows(source.height, a.y, 1, a.border);
     parameters<T> p{.source = source.data + a.y * source.row_stride + a.x * source.channels,
                     .destination = destination.data,
                     .source_stride = source.row_stride,
@@ -258,10 +244,15 @@ void launch_register_window(const plan& plan, const arguments<T>& a, cudaStream_
                     .source_image_stride = a.source.stride,
                     .destination_image_stride = a.destination.stride,
                     .columns = {source.width, a.x, source.channels, a.border},
-                    .source_rows = {source.height, a.y, 1, a.border},
+                    .begin = rows.begin,
+                    .end = rows.end,
+                    .row_before = rows.stand_in(rows.begin - 1) * source.row_stride,
+                    .row_behind = rows.stand_in(rows.end) * source.row_stride,
+                    .has_outer_rows = a.border != border::constant,
                     .row_values = static_cast<int>(destination.width * destination.channels),
                     .rows = destination.height,
-                    .rows_per_warp = plan.rows_per_warp,
+                    .rows_per_group = plan.rows_per_group,
+                    .groups = lane_groups(plan.groups),
                     .border_value = a.border_value,
                     .aligned_loads = plan.aligned_loads,
                     .aligned_stores = plan.aligned_stores};

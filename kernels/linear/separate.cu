@@ -33,11 +33,10 @@ void launch_derivative(const matrix_view<const T>& x, const matrix_view<T>& dx, 
     transform<T>(element_times_derivative<T>{of_x}, x, dx, dx, cuda::stream_ref(stream));
 }
 
-template void launch_derivative(const matrix_view<const float>&, const matrix_view<float>&, matmul_activation,
-                                cudaStream_t);
-template void launch_derivative(const matrix_view<const half>&, const matrix_view<half>&, matmul_activation,
-                                cudaStream_t);
-template void launch_derivative(const matrix_view<const bfloat16>&, const matrix_view<bfloat16>&,
-                                matmul_activation, cudaStream_t);
+#define INSTANTIATE(T)                                                                                     \
+    template void launch_derivative(const matrix_view<const T>&, const matrix_view<T>&, matmul_activation, \
+                                    cudaStream_t);
+HEDDLE_ELEMENT_TYPES(INSTANTIATE)
+#undef INSTANTIATE
 
 }  // namespace heddle::kernels::linear

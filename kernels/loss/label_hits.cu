@@ -9,6 +9,7 @@
 
 #include "kernels/device/block_reduce.cuh"
 #include "kernels/device/launch.hpp"
+#include "kernels/device/launchers.hpp"
 #include "kernels/device/ptx/min_max.cuh"
 #include "kernels/device/ptx/sync.cuh"
 #include "kernels/device/row.cuh"
@@ -121,8 +122,6 @@ void launch_label_hits(const label_hits_plan& plan, const label_hits_arguments<T
            plan.width == 1 ? hits<T, 1> : hits<T, packet>, arguments);
 }
 
-template void launch_label_hits(const label_hits_plan&, const label_hits_arguments<float>&, cudaStream_t);
-template void launch_label_hits(const label_hits_plan&, const label_hits_arguments<half>&, cudaStream_t);
-template void launch_label_hits(const label_hits_plan&, const label_hits_arguments<bfloat16>&, cudaStream_t);
+HEDDLE_LAUNCHES(launch_label_hits, label_hits_plan, label_hits_arguments)
 
 }  // namespace heddle::kernels::loss

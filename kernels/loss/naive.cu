@@ -6,9 +6,11 @@
 // The formulas as they stand. Neighbouring threads are a row apart, so each load of a row-major matrix fetches 32 bytes
 // for one element. Few rows leave the device empty. It takes any strides; a column-major matrix makes loads coalesced.
 
-#include "kernels/device/launch.hpp"
+#include "kernels/device/launchers.hpp"
 #include "kernels/device/math.hpp"
+#include "kernels/device/row_launch.hpp"
 #include "kernels/device/runs.cuh"
+#include "kernels/device/strided_row.cuh"
 #include "kernels/loss/launch.hpp"
 #include "kernels/loss/row_target.cuh"
 #include "kernels/loss/squared_error.cuh"
@@ -26,15 +28,14 @@ template <class T>
 __global__ void __launch_bounds__(tile::threads) naive(cross_entropy_arguments<T> a) {
     const std::int64_t row = std::int64_t{blockIdx.x} * tile::threads + threadIdx.x;
     if (row >= a.logits.rows) return;
-    const T* x = a.logits.data + row * a.logits.row_stride;
-    const auto element = [&](std::int64_t col) { return static_cast<float>(x[col * a.logits.col_stride]); };
+    const strided_row x(a.logits, row);
     const row_target target = target_of(a, row);
     const float logit = logit_of(a, row, target);
 
     float largest = -infinity;
-    for (std::int64_t col = 0; col < a.logits.cols; ++col) largest = fmaxf(largest, element(col));
-    const auto share = [&](std::int64_t col) { return exponential<T>(difference(element(col), largest)); };
-    const auto distance = [&](std::int64_t col) { return difference(logit, element(col)); };
+    for (std::int64_t col = 0; col < a.logits.cols; ++col) largest = fmaxf(largest, x(col));
+    const auto share = [&](std::int64_t col) { return exponential<T>(difference(x(col), largest)); };
+    const auto distance = [&](std::int64_t col) { return difference(logit, x(col)); };
     const normalizer of_row{largest, combine_runs(0, a.logits.cols, 1, 0.0f, share, plus{})};
     const float distances = a.smoothing > 0 ? combine_runs(0, a.logits.cols, 1, 0.0f, distance, plus{}) : 0;
 
@@ -54,21 +55,9 @@ template <class T>
 __global__ void __launch_bounds__(tile::threads) naive(mean_squared_error_arguments<T> a) {
     const std::int64_t row = std::int64_t{blockIdx.x} * tile::threads + threadIdx.x;
     if (row >= a.prediction.rows) return;
-    const T* x = a.prediction.data + row * a.prediction.row_stride;
-    const T* t = a.target.data + row * a.target.row_stride;
-    T* y = a.gradient.data + row * a.gradient.row_stride;
-    const auto cols = static_cast<float>(a.prediction.cols);
-    const float factor = 2 / cols * a.scale;
-    const auto square = [&](std::int64_t col) {
-        const auto prediction = static_cast<float>(x[col * a.prediction.col_stride]),
-                   target = static_cast<float>(t[col * a.target.col_stride]);
-        if (is_wanted(a.gradient))
-            y[col * a.gradient.col_stride] =
-                static_cast<T>(squared_error_gradient(prediction, target, factor));
-        const float difference = prediction - target;
-        return difference * difference;
-    };
-    write_loss(a.loss, row, combine_runs(0, a.prediction.cols, 1, 0.0f, square, plus{}) / cols);
+    const squared_error_row<T> in_row(a, row);
+    const auto square = [&](std::int64_t col) { return in_row.take_square(col); };
+    write_loss(a.loss, row, combine_runs(0, a.prediction.cols, 1, 0.0f, square, plus{}) / in_row.cols);
 }
 
 }  // namespace
@@ -80,14 +69,10 @@ plan plan_naive(const loss_facts& problem, const device_traits&) {
 template <class Arguments>
 void launch_naive(const plan& plan, const Arguments& arguments, cudaStream_t stream) {
     void (*const kernel)(Arguments) = naive;
-    launch({.blocks = {plan.rows.blocks}, .threads = plan.rows.threads, .stream = stream}, kernel, arguments);
+    launch_rows(plan.rows, kernel, arguments, stream);
 }
 
-template void launch_naive(const plan&, const cross_entropy_arguments<float>&, cudaStream_t);
-template void launch_naive(const plan&, const cross_entropy_arguments<half>&, cudaStream_t);
-template void launch_naive(const plan&, const cross_entropy_arguments<bfloat16>&, cudaStream_t);
-template void launch_naive(const plan&, const mean_squared_error_arguments<float>&, cudaStream_t);
-template void launch_naive(const plan&, const mean_squared_error_arguments<half>&, cudaStream_t);
-template void launch_naive(const plan&, const mean_squared_error_arguments<bfloat16>&, cudaStream_t);
+HEDDLE_LAUNCHES(launch_naive, plan, cross_entropy_arguments)
+HEDDLE_LAUNCHES(launch_naive, plan, mean_squared_error_arguments)
 
 }  // namespace heddle::kernels::loss

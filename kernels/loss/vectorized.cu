@@ -11,11 +11,11 @@
 // holds them, up to 524288 classes. The label's logit is loaded along with the row, and its gradient is stored last.
 // The elements of a row must lie side by side. The limit is DRAM.
 
-#include "kernels/device/clusters.hpp"
-#include "kernels/device/launch.hpp"
+#include "kernels/device/launchers.hpp"
 #include "kernels/device/packed_row.cuh"
 #include "kernels/device/ptx/sync.cuh"
 #include "kernels/device/row.cuh"
+#include "kernels/device/row_launch.hpp"
 #include "kernels/loss/launch.hpp"
 #include "kernels/loss/row_target.cuh"
 
@@ -32,14 +32,11 @@ struct tile : row_limits {
     static constexpr int medium_blocks_per_sm = 3;
     static constexpr int large_blocks_per_sm = 2;
 
-    static int most_elements(const loss_facts& problem) {
-        return problem.in_packets && problem.element_bytes == 2 ? packed_elements : large_elements;
+    /// Packets of 16-bit elements may stay packed.
+    static constexpr int most_elements(int width) {
+        return width == max_vector_bytes / 2 ? packed_elements : large_elements;
     }
 };
-
-/// Whether the packets have 16-bit elements.
-template <int width>
-constexpr bool is_packed = width == max_vector_bytes / 2;
 
 /// The sum over a thread's elements of the label's logit less the element.
 template <class Share, int elements>
@@ -199,8 +196,7 @@ __global__ void __launch_bounds__(tile::block_threads, tile::large_blocks_per_sm
     const T* x = a.logits.data + row * a.logits.row_stride;
     const std::int64_t chunk = std::int64_t{elements} * ptx::cluster_blocks() * blockDim.x;
     const auto share_at = [&](std::int64_t col) {
-        const std::int64_t left = cols - col;
-        return row_share<T, width, elements>::of_block(left < chunk ? left : chunk);
+        return row_share<T, width, elements>::of_chunk(cols - col, chunk);
     };
     const row_target target = target_of(a, row);
     const float logit = logit_of(a, row, target);
@@ -213,17 +209,11 @@ __global__ void __launch_bounds__(tile::block_threads, tile::large_blocks_per_sm
         const auto share = share_at(col);
         share.load(x + col, values, -infinity);
         if (a.smoothing > 0) distances += distances_of(share, values, logit);
-        const float largest = fmaxf(mine.largest, largest_of(values));
-        const float origin = origin_of(share, values, largest);
-        mine.sum = mine.sum * exponential<T>(difference(mine.largest, largest)) +
-                   sum_of_exponentials<T>(values, origin);
-        mine.largest = largest;
+        add<T>(mine, share, values);
     }
 
-    const float largest = lanes_reduce(mine.largest, warp_size, larger{});
-    const float sum = mine.sum * exponential<T>(difference(mine.largest, largest));
-    exchange.publish(
-        {largest, lanes_reduce(sum, warp_size, plus{}), lanes_reduce(distances, warp_size, plus{})});
+    const normalizer of_warp = combine<T>(mine);
+    exchange.publish({of_warp.largest, of_warp.sum, lanes_reduce(distances, warp_size, plus{})});
     const normalizer of_row = combine<T>(exchange);
     distances = total_of(exchange, 2);
     if (ptx::cluster_rank() == 0 && threadIdx.x == 0)
@@ -242,47 +232,28 @@ __global__ void __launch_bounds__(tile::block_threads, tile::large_blocks_per_sm
     }
 }
 
-template <class T, int width>
-auto kernel_of(const row_plan& plan) -> void (*)(cross_entropy_arguments<T>) {
-    switch (plan.kind) {
-        case row_plan::holder::lanes:
-            if (plan.elements == tile::large_elements) return lanes<T, width, tile::large_elements>;
-            if (plan.elements == tile::medium_elements) return lanes<T, width, tile::medium_elements>;
-            return lanes<T, width, tile::small_elements(width)>;
-        case row_plan::holder::block:
-            if (plan.elements == tile::medium_elements) return block<T, width, tile::medium_elements>;
-            if constexpr (is_packed<width>)
-                if (plan.elements == tile::packed_elements) return packed<T, width, tile::packed_elements>;
-            return block<T, width, tile::large_elements>;
-        case row_plan::holder::streamed:
-            break;
-    }
-    return streamed<T, width, tile::medium_elements>;
-}
-
 }  // namespace
 
 plan plan_vectorized(const loss_facts& problem, const device_traits& device) {
-    const int width = problem.in_packets ? max_vector_bytes / static_cast<int>(problem.element_bytes) : 1;
-    return {plan_rows(problem.rows, problem.cols, width, device.sm_count,
-                      has_clusters(device.compute_capability_major, device.compute_capability_minor),
-                      tile::most_elements(problem), tile::most_blocks),
-            width};
+    return {plan_rows(problem, device, tile::most_elements(load_width(problem)), tile::most_blocks),
+            load_width(problem)};
 }
 
 template <class T>
 void launch_vectorized(const plan& plan, const cross_entropy_arguments<T>& arguments, cudaStream_t stream) {
-    constexpr int packet = max_vector_bytes / static_cast<int>(sizeof(T));
-    const auto kernel = plan.width == 1 ? kernel_of<T, 1>(plan.rows) : kernel_of<T, packet>(plan.rows);
-    launch({.blocks = {plan.rows.blocks},
-            .threads = plan.rows.threads,
-            .stream = stream,
-            .cluster = plan.rows.cluster},
-           kernel, arguments);
+    launch_rows<T>(plan.rows, plan.width, arguments, stream, [&]<int width>(elements_constant<width>) {
+        return kernel_of_rows<width, tile::most_elements(width)>(
+            plan.rows, []<int elements>(elements_constant<elements>) { return lanes<T, width, elements>; },
+            []<int elements>(elements_constant<elements>) {
+                if constexpr (elements == tile::packed_elements)
+                    return packed<T, width, elements>;
+                else
+                    return block<T, width, elements>;
+            },
+            []<int elements>(elements_constant<elements>) { return streamed<T, width, elements>; });
+    });
 }
 
-template void launch_vectorized(const plan&, const cross_entropy_arguments<float>&, cudaStream_t);
-template void launch_vectorized(const plan&, const cross_entropy_arguments<half>&, cudaStream_t);
-template void launch_vectorized(const plan&, const cross_entropy_arguments<bfloat16>&, cudaStream_t);
+HEDDLE_LAUNCHES(launch_vectorized, plan, cross_entropy_arguments)
 
 }  // namespace heddle::kernels::loss

@@ -6,9 +6,9 @@
 // The plan is softmax's (kernels/device/row_plan.hpp). A thread holds 16 elements of both operands at a time, or fewer of
 // short rows. The elements of a row must lie side by side. The limit is DRAM.
 
-#include "kernels/device/clusters.hpp"
-#include "kernels/device/launch.hpp"
+#include "kernels/device/launchers.hpp"
 #include "kernels/device/row.cuh"
+#include "kernels/device/row_launch.hpp"
 #include "kernels/loss/launch.hpp"
 #include "kernels/loss/row_target.cuh"
 #include "kernels/loss/squared_error.cuh"
@@ -66,8 +66,7 @@ __global__ void __launch_bounds__(tile::block_threads, tile::block_blocks_per_sm
     const float factor = 2 / cols * a.scale;
     float sum = 0;
     for (std::int64_t col = 0; col < a.prediction.cols; col += chunk) {
-        const std::int64_t left = a.prediction.cols - col;
-        const auto share = row_share<T, width, elements>::of_block(left < chunk ? left : chunk);
+        const auto share = row_share<T, width, elements>::of_chunk(a.prediction.cols - col, chunk);
         sum += take_squares(a, share, row, col, factor);
     }
     exchange.publish({lanes_reduce(sum, warp_size, plus{})});
@@ -78,37 +77,23 @@ __global__ void __launch_bounds__(tile::block_threads, tile::block_blocks_per_sm
     if (ptx::cluster_rank() == 0 && threadIdx.x == 0) write_loss(a.loss, row, sum / cols);
 }
 
-template <class T, int width>
-auto kernel_of(const row_plan& plan) -> void (*)(mean_squared_error_arguments<T>) {
-    if (plan.kind != row_plan::holder::lanes) return blocks<T, width, tile::medium_elements>;
-    if (plan.elements == tile::large_elements) return lanes<T, width, tile::large_elements>;
-    if (plan.elements == tile::medium_elements) return lanes<T, width, tile::medium_elements>;
-    return lanes<T, width, tile::small_elements(width)>;
-}
-
 }  // namespace
 
 plan plan_vectorized_squares(const loss_facts& problem, const device_traits& device) {
-    const int width = problem.in_packets ? max_vector_bytes / static_cast<int>(problem.element_bytes) : 1;
-    return {plan_rows(problem.rows, problem.cols, width, device.sm_count,
-                      has_clusters(device.compute_capability_major, device.compute_capability_minor)),
-            width};
+    return {plan_rows(problem, device), load_width(problem)};
 }
 
 template <class T>
 void launch_vectorized(const plan& plan, const mean_squared_error_arguments<T>& arguments,
                        cudaStream_t stream) {
-    constexpr int packet = max_vector_bytes / static_cast<int>(sizeof(T));
-    const auto kernel = plan.width == 1 ? kernel_of<T, 1>(plan.rows) : kernel_of<T, packet>(plan.rows);
-    launch({.blocks = {plan.rows.blocks},
-            .threads = plan.rows.threads,
-            .stream = stream,
-            .cluster = plan.rows.cluster},
-           kernel, arguments);
+    launch_rows<T>(plan.rows, plan.width, arguments, stream, [&]<int width>(elements_constant<width>) {
+        return kernel_of_rows<width>(
+            plan.rows, []<int elements>(elements_constant<elements>) { return lanes<T, width, elements>; },
+            [](auto) { return blocks<T, width, tile::medium_elements>; },
+            []<int elements>(elements_constant<elements>) { return blocks<T, width, elements>; });
+    });
 }
 
-template void launch_vectorized(const plan&, const mean_squared_error_arguments<float>&, cudaStream_t);
-template void launch_vectorized(const plan&, const mean_squared_error_arguments<half>&, cudaStream_t);
-template void launch_vectorized(const plan&, const mean_squared_error_arguments<bfloat16>&, cudaStream_t);
+HEDDLE_LAUNCHES(launch_vectorized, plan, mean_squared_error_arguments)
 
 }  // namespace heddle::kernels::loss

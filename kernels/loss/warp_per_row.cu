@@ -9,8 +9,11 @@
 // reads, and idle SMs where rows are few. It takes any strides.
 
 #include "kernels/device/launch.hpp"
+#include "kernels/device/launchers.hpp"
 #include "kernels/device/math.hpp"
 #include "kernels/device/ptx/sync.cuh"
+#include "kernels/device/row_launch.hpp"
+#include "kernels/device/strided_row.cuh"
 #include "kernels/loss/launch.hpp"
 #include "kernels/loss/row_target.cuh"
 #include "kernels/loss/squared_error.cuh"
@@ -34,24 +37,21 @@ __global__ void __launch_bounds__(tile::threads) warp_per_row(cross_entropy_argu
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
     const std::int64_t row = row_of_warp();
     if (row >= a.logits.rows) return;
-    const T* x = a.logits.data + row * a.logits.row_stride;
-    const auto element = [&](std::int64_t col) { return static_cast<float>(x[col * a.logits.col_stride]); };
+    const strided_row x(a.logits, row);
     const row_target target = target_of(a, row);
     const float logit = logit_of(a, row, target);
 
     normalizer mine{-infinity, 0};
     float distances = 0;
     for (std::int64_t col = lane; col < a.logits.cols; col += warp_size) {
-        const float value = element(col);
+        const float value = x(col);
         const float former = mine.largest;
         mine.largest = fmaxf(mine.largest, value);
         mine.sum = mine.sum * exponential<T>(difference(former, mine.largest)) +
                    exponential<T>(difference(value, mine.largest));
         distances += difference(logit, value);
     }
-    const float largest = lanes_reduce(mine.largest, warp_size, larger{});
-    const float sum = mine.sum * exponential<T>(difference(mine.largest, largest));
-    const normalizer of_row{largest, lanes_reduce(sum, warp_size, plus{})};
+    const normalizer of_row = combine<T>(mine);
     distances = lanes_reduce(distances, warp_size, plus{});
 
     if (lane == 0) write_loss(a.loss, row, loss_of(a, target, of_row, logit, distances));
@@ -62,7 +62,7 @@ __global__ void __launch_bounds__(tile::threads) warp_per_row(cross_entropy_argu
     T* y = a.gradient.data + row * a.gradient.row_stride;
     for (std::int64_t col = lane; col < a.logits.cols; col += warp_size) {
         const float wanted = col == target.col ? hot.of_label : hot.of_others;
-        const float share = exponential<T>(difference(element(col), largest));
+        const float share = exponential<T>(difference(x(col), of_row.largest));
         y[col * a.gradient.col_stride] =
             static_cast<T>(target.is_col() ? fmaf(share, factor, -wanted) : target.fill());
     }
@@ -73,23 +73,11 @@ __global__ void __launch_bounds__(tile::threads) warp_per_row(mean_squared_error
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
     const std::int64_t row = row_of_warp();
     if (row >= a.prediction.rows) return;
-    const T* x = a.prediction.data + row * a.prediction.row_stride;
-    const T* t = a.target.data + row * a.target.row_stride;
-    T* y = a.gradient.data + row * a.gradient.row_stride;
-    const auto cols = static_cast<float>(a.prediction.cols);
-    const float factor = 2 / cols * a.scale;
+    const squared_error_row<T> in_row(a, row);
     float sum = 0;
-    for (std::int64_t col = lane; col < a.prediction.cols; col += warp_size) {
-        const auto prediction = static_cast<float>(x[col * a.prediction.col_stride]),
-                   target = static_cast<float>(t[col * a.target.col_stride]);
-        if (is_wanted(a.gradient))
-            y[col * a.gradient.col_stride] =
-                static_cast<T>(squared_error_gradient(prediction, target, factor));
-        const float difference = prediction - target;
-        sum += difference * difference;
-    }
+    for (std::int64_t col = lane; col < a.prediction.cols; col += warp_size) sum += in_row.take_square(col);
     sum = lanes_reduce(sum, warp_size, plus{});
-    if (lane == 0) write_loss(a.loss, row, sum / cols);
+    if (lane == 0) write_loss(a.loss, row, sum / in_row.cols);
 }
 
 /// Whether row_argmax() prefers a column to the label: NaN wins, then the larger score, and the first of equals.
@@ -125,7 +113,7 @@ plan plan_warp_per_row(const loss_facts& problem, const device_traits&) {
 template <class Arguments>
 void launch_warp_per_row(const plan& plan, const Arguments& arguments, cudaStream_t stream) {
     void (*const kernel)(Arguments) = warp_per_row;
-    launch({.blocks = {plan.rows.blocks}, .threads = plan.rows.threads, .stream = stream}, kernel, arguments);
+    launch_rows(plan.rows, kernel, arguments, stream);
 }
 
 template <class T>
@@ -136,17 +124,8 @@ void launch_label_hits_of_warps(const label_hits_plan& plan, const label_hits_ar
            arguments);
 }
 
-template void launch_warp_per_row(const plan&, const cross_entropy_arguments<float>&, cudaStream_t);
-template void launch_warp_per_row(const plan&, const cross_entropy_arguments<half>&, cudaStream_t);
-template void launch_warp_per_row(const plan&, const cross_entropy_arguments<bfloat16>&, cudaStream_t);
-template void launch_warp_per_row(const plan&, const mean_squared_error_arguments<float>&, cudaStream_t);
-template void launch_warp_per_row(const plan&, const mean_squared_error_arguments<half>&, cudaStream_t);
-template void launch_warp_per_row(const plan&, const mean_squared_error_arguments<bfloat16>&, cudaStream_t);
-template void launch_label_hits_of_warps(const label_hits_plan&, const label_hits_arguments<float>&,
-                                         cudaStream_t);
-template void launch_label_hits_of_warps(const label_hits_plan&, const label_hits_arguments<half>&,
-                                         cudaStream_t);
-template void launch_label_hits_of_warps(const label_hits_plan&, const label_hits_arguments<bfloat16>&,
-                                         cudaStream_t);
+HEDDLE_LAUNCHES(launch_warp_per_row, plan, cross_entropy_arguments)
+HEDDLE_LAUNCHES(launch_warp_per_row, plan, mean_squared_error_arguments)
+HEDDLE_LAUNCHES(launch_label_hits_of_warps, label_hits_plan, label_hits_arguments)
 
 }  // namespace heddle::kernels::loss

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -139,6 +140,95 @@ inline constexpr auto thin_kernels = std::to_array<thin_kernel>({
     {"thin 256x32", 2, 2, 4, 16},
     {"thin 256x16", 4, 1, 2, 16},
     {"thin 256x8", 4, 1, 2, 8},
+});
+
+/// For a short k, all of which lies in shared memory. Lanes are neighbours along n, and a thread's columns lie 32 apart. The
+/// last is for a C of few rows.
+struct stream_kernel {
+    std::string_view name;
+    int warps_m, warps_n;
+    int thread_n;
+    int blocks_per_sm;
+    static constexpr int thread_m = 16;
+    static constexpr int max_k = 64;
+
+    constexpr int m() const { return warps_m * thread_m; }
+    constexpr int n() const { return warps_n * 32 * thread_n; }
+    /// From row to row along m or n in shared memory. The gaps put neighbours along k, which are written at once, into
+    /// different banks.
+    constexpr int a_stride() const { return m() + 4; }
+    constexpr int b_stride() const { return (warps_n * 32 + 1) * b_width(); }
+    /// The elements of B that a thread reads at once: its columns, of which there may be fewer.
+    constexpr int b_width() const { return static_cast<int>(std::bit_ceil(static_cast<unsigned>(thread_n))); }
+    /// The bytes of tiles of A and B. The one that moves has `buffers` tiles.
+    constexpr int shared_bytes(int k, int buffers, bool goes_across) const {
+        const int row = goes_across ? a_stride() + buffers * b_stride() : buffers * a_stride() + b_stride();
+        return k * row * static_cast<int>(sizeof(float));
+    }
+    constexpr int most_shared_bytes() const {
+        return std::max(shared_bytes(max_k, 2, false), shared_bytes(max_k, 2, true));
+    }
+    constexpr block_kernel block() const { return {name, m(), n(), blocks_per_sm}; }
+};
+inline constexpr auto stream_kernels = std::to_array<stream_kernel>({
+    {"stream 128x128", 8, 1, 4, 2},
+    {"stream 128x96", 8, 1, 3, 2},
+    {"stream 128x64", 8, 1, 2, 3},
+    {"stream 128x32", 8, 1, 1, 4},
+    {"stream 32x128", 2, 2, 2, 5},
+});
+/// Shared memory has room for two of the largest blocks on a multiprocessor of compute capability 9.0.
+static_assert(2 * (stream_kernels[0].most_shared_bytes() + 1024) <= 228 * 1024);
+
+inline constexpr std::int64_t max_packed_tiles = std::int64_t{1} << 30;
+
+/// For small products. A block has sets of warps, and a set has a tile, or a slice of one along k. A thread's rows lie in
+/// groups of four, and its columns lie 8 apart.
+struct packed_kernel {
+    std::string_view name;
+    int warps_m;  ///< of a set
+    int thread_m, thread_n;
+    int blocks_per_sm;
+    static constexpr int warps = 4;
+    static constexpr int most_shared_bytes = 48 * 1024;  ///< that any kernel has
+
+    constexpr int m() const { return warps_m * 4 * thread_m; }
+    constexpr int n() const { return 8 * thread_n; }
+    /// From row to row along m or n in shared memory. The gaps put neighbours along k, which are written at once, into
+    /// different banks.
+    constexpr int a_stride() const { return m() + 4; }
+    constexpr int b_stride() const { return n() + 4; }
+    constexpr int sets() const { return warps / warps_m; }
+    /// The tiles of a block, where `slices` sets share each.
+    constexpr int tiles(int slices) const { return sets() / slices; }
+    /// Whether the tiles of a batch can be counted. Their number is computed in double, as it may exceed 64 bits.
+    constexpr bool has_countable_tiles(std::int64_t rows, std::int64_t cols, std::int64_t batches) const {
+        const auto down = static_cast<double>((rows + m() - 1) / m()),
+                   across = static_cast<double>((cols + n() - 1) / n());
+        return down * across * static_cast<double>(batches) <= static_cast<double>(max_packed_tiles);
+    }
+    /// The bytes of one k of all tiles.
+    constexpr int row_bytes(int slices) const {
+        return tiles(slices) * (a_stride() + b_stride()) * static_cast<int>(sizeof(float));
+    }
+    /// Along k of a step: all of k if it fits, else an equal part of which two fit, in whole fours.
+    constexpr int depth(std::int64_t k, int slices) const {
+        const std::int64_t most = most_shared_bytes / row_bytes(slices), half = most / 2 / 4 * 4;
+        if (k <= most) return static_cast<int>(k);
+        const std::int64_t steps = (k + half - 1) / half;
+        return static_cast<int>(((k + steps - 1) / steps + 3) / 4 * 4);
+    }
+    /// The bytes of the steps, or of the slices' sums, which later use the same memory.
+    constexpr int shared_bytes(std::int64_t k, int slices) const {
+        const int step = depth(k, slices), stages = k > step ? 2 : 1;
+        const int sums = tiles(slices) * (slices - 1) * m() * n() * static_cast<int>(sizeof(float));
+        return std::max(stages * step * row_bytes(slices), sums);
+    }
+};
+inline constexpr auto packed_kernels = std::to_array<packed_kernel>({
+    {"packed 16x16", 1, 4, 2, 8},
+    {"packed 32x32", 1, 8, 4, 6},
+    {"packed 64x64", 2, 8, 8, 4},
 });
 
 inline constexpr block_kernel tma_pipelined_kernel{"tma_pipelined", 128, 128, 2};

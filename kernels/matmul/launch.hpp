@@ -67,55 +67,55 @@ product<In, Out> launch_copies(const plan& plan, const product<In, Out>& argumen
 // Each rung takes its own plan and the product that the plan describes: that of copies, or the transposed one, if it says
 // so. The rows of src/matmul/rungs.cpp state what each rung needs.
 
-/// If In is float, Out is float. If In is half or bfloat16, Out is the same type or float.
-template <class In, class Out>
-void launch_naive(const plan& plan, const product<In, Out>& arguments, cudaStream_t stream);
-/// For products where nothing is multiplied.
-template <class In, class Out>
-void launch_scale(const plan& plan, const product<In, Out>& arguments, cudaStream_t stream);
-template <class In, class Out>
-void launch_vector(const plan& plan, const product<In, Out>& arguments, cudaStream_t stream);
+#define HEDDLE_LAUNCHER(rung)      \
+    template <class In, class Out> \
+    void launch_##rung(const plan& plan, const product<In, Out>& arguments, cudaStream_t stream);
+#define HEDDLE_LAUNCHER_OF_FLOAT(rung) \
+    void launch_##rung(const plan& plan, const arguments& arguments, cudaStream_t stream);
 
-// For float.
-void launch_coalesced(const plan& plan, const arguments& arguments, cudaStream_t stream);
-void launch_tiled(const plan& plan, const arguments& arguments, cudaStream_t stream);
-void launch_shared_memory(const plan& plan, const arguments& arguments, cudaStream_t stream);
-void launch_register_tiled(const plan& plan, const arguments& arguments, cudaStream_t stream);
-/// Activation may be a user's function, as for tf32, wmma and fused.
+// If In is float, Out is float. If In is half or bfloat16, Out is the same type or float.
+HEDDLE_LAUNCHER(naive)
+HEDDLE_LAUNCHER(scale)  // for products where nothing is multiplied
+HEDDLE_LAUNCHER(vector)
+
+// For float. Activation may be a user's function, as for wmma and fused.
+HEDDLE_LAUNCHER_OF_FLOAT(coalesced)
+HEDDLE_LAUNCHER_OF_FLOAT(tiled)
+HEDDLE_LAUNCHER_OF_FLOAT(shared_memory)
+HEDDLE_LAUNCHER_OF_FLOAT(register_tiled)
 template <class Activation>
 void launch_warp_tiled(const plan& plan, const product<float, float, Activation>& arguments,
                        cudaStream_t stream);
-/// Computes whole tiles, or also parts of tiles (split_k).
-void launch_pipelined(const plan& plan, const arguments& arguments, cudaStream_t stream);
-void launch_split_k(const plan& plan, const arguments& arguments, cudaStream_t stream);
-void launch_thin(const plan& plan, const arguments& arguments, cudaStream_t stream);
-void launch_tma_pipelined(const plan& plan, const arguments& arguments, cudaStream_t stream);
-void launch_tf32x3(const plan& plan, const arguments& arguments, cudaStream_t stream);
-void launch_skinny_float(const plan& plan, const arguments& arguments, cudaStream_t stream);
-void launch_bf16x6(const plan& plan, const arguments& arguments, cudaStream_t stream);
-void launch_fp16x3(const plan& plan, const arguments& arguments, cudaStream_t stream);
+HEDDLE_LAUNCHER_OF_FLOAT(pipelined)  // computes whole tiles, or also parts of tiles (split_k)
+HEDDLE_LAUNCHER_OF_FLOAT(split_k)
+HEDDLE_LAUNCHER_OF_FLOAT(thin)
+HEDDLE_LAUNCHER_OF_FLOAT(stream)
+HEDDLE_LAUNCHER_OF_FLOAT(packed)
+HEDDLE_LAUNCHER_OF_FLOAT(tma_pipelined)
+HEDDLE_LAUNCHER_OF_FLOAT(tf32x3)
+HEDDLE_LAUNCHER_OF_FLOAT(skinny_float)
+HEDDLE_LAUNCHER_OF_FLOAT(bf16x6)
+HEDDLE_LAUNCHER_OF_FLOAT(fp16x3)
 template <class Activation>
 void launch_tf32(const plan& plan, const product<float, float, Activation>& arguments, cudaStream_t stream);
-void launch_skinny_tf32(const plan& plan, const arguments& arguments, cudaStream_t stream);
+HEDDLE_LAUNCHER_OF_FLOAT(skinny_tf32)
 
 // For half and bfloat16.
 template <class In, class Out, class Activation = matmul_activation>
 void launch_wmma(const plan& plan, const product<In, Out, Activation>& arguments, cudaStream_t stream);
-template <class In, class Out>
-void launch_mma_sync(const plan& plan, const product<In, Out>& arguments, cudaStream_t stream);
+HEDDLE_LAUNCHER(mma_sync)
 template <class T>
 void launch_wgmma_tma(const plan& plan, const product<T, T>& arguments, cudaStream_t stream);
 template <class T>
 void launch_warp_specialized(const plan& plan, const product<T, T>& arguments, cudaStream_t stream);
-/// Computes whole tiles, or also streamed ones (stream_k).
-template <class In, class Out>
-void launch_persistent(const plan& plan, const product<In, Out>& arguments, cudaStream_t stream);
-template <class In, class Out>
-void launch_cluster_multicast(const plan& plan, const product<In, Out>& arguments, cudaStream_t stream);
-template <class In, class Out>
-void launch_skinny(const plan& plan, const product<In, Out>& arguments, cudaStream_t stream);
+HEDDLE_LAUNCHER(persistent)  // computes whole tiles, or also streamed ones (stream_k)
+HEDDLE_LAUNCHER(cluster_multicast)
+HEDDLE_LAUNCHER(skinny)
 template <class In, class Out, class Activation = matmul_activation>
 void launch_fused(const plan& plan, const product<In, Out, Activation>& arguments, cudaStream_t stream);
+
+#undef HEDDLE_LAUNCHER
+#undef HEDDLE_LAUNCHER_OF_FLOAT
 
 /// The most products of one grouped launch.
 inline constexpr std::size_t max_grouped = 47;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernels/device/math.hpp"
 #include "kernels/device/tensor_map_limits.hpp"
 #include <heddle/view.hpp>
 
@@ -60,10 +61,6 @@ bool has_tensor_rows(const matrix_view<T>& m) {
     return has_tensor_rows(layout_of(m));
 }
 
-constexpr std::int64_t divide_up(std::int64_t a, std::int64_t b) {
-    return (a + b - 1) / b;
-}
-
 /// The first row of a copy begins at a multiple of this, and so do the others. Then the 128 bytes of a box's row are one
 /// cache line. Shorter rows are aligned to the power of two that holds them.
 inline constexpr std::int64_t copy_alignment = 128;
@@ -72,7 +69,7 @@ inline constexpr std::int64_t copy_slack = copy_alignment - tensor_alignment;
 constexpr std::int64_t copied_row_bytes(std::int64_t bytes) {
     const auto fitting = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(bytes)));
     const std::int64_t alignment = std::clamp(fitting, tensor_alignment, copy_alignment);
-    return divide_up(bytes, alignment) * alignment;
+    return round_up(bytes, alignment);
 }
 
 /// The kind of copy that is made of a matrix before the product, so that the tensor memory accelerator can address it. It
@@ -103,7 +100,7 @@ constexpr std::int64_t copied_step(const matrix_layout& m, copy_kind kind) {
 /// The bytes of the copies of `count` matrices.
 constexpr std::int64_t copied_bytes(const matrix_layout& m, copy_kind kind, std::int64_t count) {
     if (kind == copy_kind::none) return 0;
-    return divide_up(count * copied_step(m, kind) * m.element_bytes, copy_alignment) * copy_alignment;
+    return round_up(count * copied_step(m, kind) * m.element_bytes, copy_alignment);
 }
 
 }  // namespace heddle::kernels::matmul

@@ -6,6 +6,7 @@
 // lines of C. Only four bytes of each 32-byte sector are used. Takes any shape and any strides.
 
 #include "kernels/device/launch.hpp"
+#include "kernels/device/launchers.hpp"
 #include "kernels/matmul/element.cuh"
 #include <heddle/types.hpp>
 
@@ -42,10 +43,6 @@ void launch_naive(const plan&, const product<In, Out>& arguments, cudaStream_t s
         });
 }
 
-template void launch_naive(const plan&, const product<float, float>&, cudaStream_t);
-template void launch_naive(const plan&, const product<half, half>&, cudaStream_t);
-template void launch_naive(const plan&, const product<half, float>&, cudaStream_t);
-template void launch_naive(const plan&, const product<bfloat16, bfloat16>&, cudaStream_t);
-template void launch_naive(const plan&, const product<bfloat16, float>&, cudaStream_t);
+HEDDLE_LAUNCHES_OF_PAIRS(launch_naive, plan, product)
 
 }  // namespace heddle::kernels::matmul

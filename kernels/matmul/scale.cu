@@ -8,6 +8,7 @@
 
 #include "kernels/device/grid.hpp"
 #include "kernels/device/launch.hpp"
+#include "kernels/device/launchers.hpp"
 #include "kernels/device/vector.cuh"
 #include "kernels/matmul/element.cuh"
 #include "kernels/matmul/plan/plan.hpp"
@@ -85,10 +86,6 @@ void launch_scale(const plan& plan, const product<In, Out>& arguments, cudaStrea
     launch_with<packet>(p, divide_up(p.c.cols + before, packet), stream);
 }
 
-template void launch_scale(const plan&, const product<float, float>&, cudaStream_t);
-template void launch_scale(const plan&, const product<half, half>&, cudaStream_t);
-template void launch_scale(const plan&, const product<half, float>&, cudaStream_t);
-template void launch_scale(const plan&, const product<bfloat16, bfloat16>&, cudaStream_t);
-template void launch_scale(const plan&, const product<bfloat16, float>&, cudaStream_t);
+HEDDLE_LAUNCHES_OF_PAIRS(launch_scale, plan, product)
 
 }  // namespace heddle::kernels::matmul

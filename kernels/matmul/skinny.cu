@@ -11,6 +11,7 @@
 // Only a C of few tiles and a long k takes several clusters per tile, and the workspace. What limits it: memory.
 
 #include "kernels/device/launch.hpp"
+#include "kernels/device/launchers.hpp"
 #include "kernels/device/pipeline.cuh"
 #include "kernels/device/ptx/grid_dependency.cuh"
 #include "kernels/device/ptx/sync.cuh"
@@ -163,9 +164,6 @@ void launch_skinny(const plan& plan, const product<In, Out>& arguments, cudaStre
                                     [&]<std::size_t row>() { launch_row<row>(plan, arguments, stream); });
 }
 
-template void launch_skinny(const plan&, const product<half, half>&, cudaStream_t);
-template void launch_skinny(const plan&, const product<half, float>&, cudaStream_t);
-template void launch_skinny(const plan&, const product<bfloat16, bfloat16>&, cudaStream_t);
-template void launch_skinny(const plan&, const product<bfloat16, float>&, cudaStream_t);
+HEDDLE_LAUNCHES_OF_16_BITS(launch_skinny, plan, product)
 
 }  // namespace heddle::kernels::matmul

@@ -11,6 +11,7 @@
 // k terms. What limits it: memory; at 16 rows, FFMA and reads of the thin operand come close.
 
 #include "kernels/device/launch.hpp"
+#include "kernels/device/math.hpp"
 #include "kernels/device/ptx/sync.cuh"
 #include "kernels/matmul/element.cuh"
 
@@ -69,10 +70,6 @@ struct by_rows {
     static constexpr int staged = shared_floats / stride / depth * depth;
     static_assert(staged >= depth && warps * rows * cols <= shared_floats);
 };
-
-__device__ int round_up(int a, int b) {
-    return (a + b - 1) / b * b;
-}
 
 template <class Tile>
 __global__ void __launch_bounds__(Tile::threads) skinny_by_rows(const __grid_constant__ skinny_product p) {
@@ -244,8 +241,7 @@ void launch_grids(const plan& plan, const arguments& all, std::size_t shared_byt
 
 template <class Tile>
 void launch_by_rows(const plan& plan, const arguments& p, cudaStream_t stream) {
-    const std::int64_t staged =
-        std::min<std::int64_t>(Tile::staged, divide_up(p.b.rows, Tile::depth) * Tile::depth);
+    const std::int64_t staged = std::min<std::int64_t>(Tile::staged, round_up(p.b.rows, Tile::depth));
     const std::int64_t sums = Tile::warps * Tile::rows * Tile::cols;
     launch_grids<Tile>(plan, p,
                        static_cast<std::size_t>(std::max(staged * Tile::stride, sums)) * sizeof(float),

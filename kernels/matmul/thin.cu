@@ -1,7 +1,7 @@
 // thin: for a C with a short side, or a short k: reads A once and writes C once, at the memory's rate.
 //
-//   a block:    256 rows of 8, 16 or 32 columns of C, or 128 of 64;  16 of k at a time, three stages
-//   a thread:   2 or 4 rows, 32 apart, of 8 or 16 columns; neighbouring warps share rows
+//   a block:    256 rows of 8, 16 or 32 columns of C;  16 of k at a time, three stages
+//   a thread:   2 rows of 8 or 16 columns, or 4 rows of half of the 32 columns; its rows are 32 apart
 //   A's tile    lies like A: along k, where four are read at once, or along m;  B's: all lanes read the same
 //   C's tile    passes through shared memory and is stored in packets, wherever C's lines begin
 //

@@ -11,6 +11,7 @@
 // without one, in a cluster. Takes any strides; A may be read by elements. What limits it: memory.
 
 #include "kernels/device/launch.hpp"
+#include "kernels/device/launchers.hpp"
 #include "kernels/device/ptx/sync.cuh"
 #include "kernels/matmul/vector.cuh"
 #include <heddle/types.hpp>
@@ -286,10 +287,6 @@ void launch_vector(const plan& plan, const product<In, Out>& arguments, cudaStre
     });
 }
 
-template void launch_vector(const plan&, const product<float, float>&, cudaStream_t);
-template void launch_vector(const plan&, const product<half, half>&, cudaStream_t);
-template void launch_vector(const plan&, const product<half, float>&, cudaStream_t);
-template void launch_vector(const plan&, const product<bfloat16, bfloat16>&, cudaStream_t);
-template void launch_vector(const plan&, const product<bfloat16, float>&, cudaStream_t);
+HEDDLE_LAUNCHES_OF_PAIRS(launch_vector, plan, product)
 
 }  // namespace heddle::kernels::matmul

@@ -14,8 +14,10 @@
 // warps, and a single long row occupies only one or eight. It takes any strides.
 
 #include "kernels/device/launch.hpp"
+#include "kernels/device/math.hpp"
 #include "kernels/device/ptx/sync.cuh"
 #include "kernels/device/runs.cuh"
+#include "kernels/matrix_reduce/instantiate.hpp"
 #include "kernels/matrix_reduce/operations.cuh"
 
 namespace heddle::kernels::matrix_reduce {
@@ -70,15 +72,16 @@ __global__ void __launch_bounds__(tile::threads)
 
 }  // namespace
 
+template <class Operation>
 plan plan_coalesced(const matrix_facts& problem, const device_traits&) {
     const bool is_across = is_across_rows(problem) || problem.row_stride < problem.col_stride;
     const int rows = is_across ? warp_size : tile::warps;     // per block
     const int sharers = is_across ? tile::warps : warp_size;  // threads per row
-    return {.blocks = (problem.rows + rows - 1) / rows,
+    return {.blocks = divide_up(problem.rows, rows),
             .threads = tile::threads,
             .is_across = is_across,
-            .depth = runs_depth((problem.cols + sharers - 1) / sharers) +
-                     (is_across ? tile::warps : warp_reduce_depth)};
+            .depth =
+                runs_depth(divide_up(problem.cols, sharers)) + (is_across ? tile::warps : warp_reduce_depth)};
 }
 
 template <class Operation, class T>
@@ -90,17 +93,7 @@ void launch_coalesced(const plan& plan, const arguments<Operation, T>& arguments
            arguments.y, arguments.divisor);
 }
 
-#define INSTANTIATE(Operation)                                                                     \
-    template void launch_coalesced(const plan&, const arguments<Operation, float>&, cudaStream_t); \
-    template void launch_coalesced(const plan&, const arguments<Operation, half>&, cudaStream_t);  \
-    template void launch_coalesced(const plan&, const arguments<Operation, bfloat16>&, cudaStream_t)
-
-INSTANTIATE(sum);
-INSTANTIATE(min);
-INSTANTIATE(max);
-INSTANTIATE(argmax);
-INSTANTIATE(variance);
-
-#undef INSTANTIATE
+HEDDLE_MATRIX_REDUCE_PLANS(plan_coalesced)
+HEDDLE_MATRIX_REDUCE_LAUNCHES(launch_coalesced)
 
 }  // namespace heddle::kernels::matrix_reduce

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernels/device/launchers.hpp"
 #include "kernels/matrix_reduce/facts.hpp"
 #include "kernels/matrix_reduce/tuning/generic.hpp"
 #include <heddle/device.hpp>
@@ -16,11 +17,15 @@
 namespace heddle::kernels::matrix_reduce {
 
 /// The operations, defined for the device in operations.cuh. A mean is a sum with a divisor.
-struct sum;
-struct min;
-struct max;
-struct argmax;
-struct variance;
+#define HEDDLE_MATRIX_REDUCE_OPERATIONS(OPERATION, ...) \
+    OPERATION(sum __VA_OPT__(, ) __VA_ARGS__)           \
+    OPERATION(min __VA_OPT__(, ) __VA_ARGS__)           \
+    OPERATION(max __VA_OPT__(, ) __VA_ARGS__)           \
+    OPERATION(argmax __VA_OPT__(, ) __VA_ARGS__)        \
+    OPERATION(variance __VA_OPT__(, ) __VA_ARGS__)
+#define DECLARE(Operation) struct Operation;
+HEDDLE_MATRIX_REDUCE_OPERATIONS(DECLARE)
+#undef DECLARE
 
 template <class Operation, class T>
 using result_type = std::conditional_t<
@@ -72,29 +77,16 @@ inline std::int64_t scratch_bytes(const plan& plan) {
     return plan.partials * max_state_bytes;
 }
 
-/// Pure.
-plan plan_naive(const matrix_facts& problem, const device_traits& device);
-plan plan_coalesced(const matrix_facts& problem, const device_traits& device);
-/// Needs col_stride 1.
-template <class Operation>
-plan plan_vectorized_rows(const matrix_facts& problem, const device_traits& device);
-/// Needs row_stride 1.
-template <class Operation>
-plan plan_vectorized_columns(const matrix_facts& problem, const device_traits& device);
-/// Needs has_short_rows().
-plan plan_vectorized_short(const matrix_facts& problem, const device_traits& device);
-
-/// These reduce the rows. The plan is the rung's for these arguments.
-template <class Operation, class T>
-void launch_naive(const plan& plan, const arguments<Operation, T>& arguments, cudaStream_t stream);
-template <class Operation, class T>
-void launch_coalesced(const plan& plan, const arguments<Operation, T>& arguments, cudaStream_t stream);
-template <class Operation, class T>
-void launch_vectorized_rows(const plan& plan, const arguments<Operation, T>& arguments, cudaStream_t stream);
-template <class Operation, class T>
-void launch_vectorized_columns(const plan& plan, const arguments<Operation, T>& arguments,
-                               cudaStream_t stream);
-template <class Operation, class T>
-void launch_vectorized_short(const plan& plan, const arguments<Operation, T>& arguments, cudaStream_t stream);
+/// Each kernel has a plan and a launch. The plan is pure. It takes the problems that meet the needs in the kernel's row.
+/// The launch reduces the rows by the plan for these arguments.
+#define DECLARE(rung, ...)                                                      \
+    template <class Operation>                                                  \
+    plan plan_##rung(const matrix_facts& problem, const device_traits& device); \
+    template <class Operation, class T>                                         \
+    void launch_##rung(const plan& plan, const arguments<Operation, T>& arguments, cudaStream_t stream);
+#define DECLARE_KERNEL(rung, kernel, ...) DECLARE(rung##_##kernel)
+HEDDLE_MATRIX_REDUCE_RUNGS(DECLARE, HEDDLE_NOTHING, DECLARE_KERNEL)
+#undef DECLARE
+#undef DECLARE_KERNEL
 
 }  // namespace heddle::kernels::matrix_reduce

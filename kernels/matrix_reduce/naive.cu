@@ -8,7 +8,9 @@
 // threads as results, which are few where rows are long, and each waits for one load at a time.
 
 #include "kernels/device/launch.hpp"
+#include "kernels/device/math.hpp"
 #include "kernels/device/runs.cuh"
+#include "kernels/matrix_reduce/instantiate.hpp"
 #include "kernels/matrix_reduce/operations.cuh"
 
 namespace heddle::kernels::matrix_reduce {
@@ -35,8 +37,9 @@ __global__ void __launch_bounds__(tile::threads)
 
 }  // namespace
 
+template <class Operation>
 plan plan_naive(const matrix_facts& problem, const device_traits&) {
-    return {.blocks = (problem.rows + tile::threads - 1) / tile::threads,
+    return {.blocks = divide_up(problem.rows, tile::threads),
             .threads = tile::threads,
             .depth = runs_depth(problem.cols)};
 }
@@ -47,17 +50,7 @@ void launch_naive(const plan& plan, const arguments<Operation, T>& arguments, cu
            naive<Operation, T, result_type<Operation, T>>, arguments.x, arguments.y, arguments.divisor);
 }
 
-#define INSTANTIATE(Operation)                                                                 \
-    template void launch_naive(const plan&, const arguments<Operation, float>&, cudaStream_t); \
-    template void launch_naive(const plan&, const arguments<Operation, half>&, cudaStream_t);  \
-    template void launch_naive(const plan&, const arguments<Operation, bfloat16>&, cudaStream_t)
-
-INSTANTIATE(sum);
-INSTANTIATE(min);
-INSTANTIATE(max);
-INSTANTIATE(argmax);
-INSTANTIATE(variance);
-
-#undef INSTANTIATE
+HEDDLE_MATRIX_REDUCE_PLANS(plan_naive)
+HEDDLE_MATRIX_REDUCE_LAUNCHES(launch_naive)
 
 }  // namespace heddle::kernels::matrix_reduce

@@ -7,16 +7,19 @@
 //   range 1    p p p p ... p p p   warp 0
 //
 // Here "row" is a row in memory: what launch.hpp calls a row of x is a column here. A thread keeps one state for each
-// column of its packet. It walks down the rows with eight loads in flight (four of 16-bit types, whose eight columns need
-// the registers). Shuffles combine the lanes of one column, and shared memory the warps. Ranges leave one partial per
-// column. The last block that draws a ticket combines them in the order of the ranges, in the same launch. Packets need
-// columns at 16-byte boundaries in every row; else a thread takes one column. A last packet that is not full is read
-// element by element, so nothing outside the matrix is read. It takes any strides, but is fast only where columns lie
-// side by side (row_stride 1 in x). The limit is DRAM.
+// column of its packet. It walks down the rows with eight loads in flight: four of packets of 16-bit types, whose eight columns
+// need the registers, and sixteen of single elements of these. Shuffles combine the lanes of one column, and shared memory the
+// warps. Ranges leave one partial per column. The last block that draws a ticket combines them in the order of the ranges, in
+// the same launch. Packets need columns at 16-byte boundaries in every row; else a thread takes one column. A last packet that
+// is not full is read element by element, so nothing outside the matrix is read. It takes any strides. Where neither is 1
+// but neighbours lie in a column, a block takes few columns, or one that is long, and its threads lie along them. The limit is
+// DRAM.
 
 #include "kernels/device/launch.hpp"
+#include "kernels/device/math.hpp"
 #include "kernels/device/ptx/sync.cuh"
 #include "kernels/device/vector.cuh"
+#include "kernels/matrix_reduce/instantiate.hpp"
 #include "kernels/matrix_reduce/last_block.cuh"
 #include "kernels/matrix_reduce/operations.cuh"
 
@@ -30,35 +33,36 @@ struct tile {
     static constexpr int min_threads = 64;
     static constexpr int blocks_per_sm = 2;  ///< 64 registers per thread, 128 for large states
     /// Loads in flight per thread, of packets of `width` elements.
-    __host__ __device__ static constexpr int unroll(int width) { return width > 4 ? 4 : 8; }
+    __host__ __device__ static constexpr int unroll(int width, std::int64_t element_bytes) {
+        return width > 4 ? 4 : width * element_bytes > 2 ? 8 : 16;
+    }
 };
-
-std::int64_t ceiling(std::int64_t a, std::int64_t b) {
-    return (a + b - 1) / b;
-}
 
 int power_of_two(std::int64_t at_least, int low, int high) {
     const auto clamped = static_cast<unsigned>(std::clamp<std::int64_t>(at_least, low, high));
     return static_cast<int>(std::bit_ceil(clamped));
 }
 
-/// Cuts `cols` columns of `rows` elements into strips and ranges of rows. A block takes one range of a strip.
-plan cut(std::int64_t rows, std::int64_t cols, int width, int max_threads, const device_traits& device,
-         bool may_share) {
-    const std::int64_t across = ceiling(cols, width);
-    const int lanes = power_of_two(across, 1, warp_size);
-    const std::int64_t strips = ceiling(across, lanes);
-    const std::int64_t high = std::min<std::int64_t>(ceiling(rows, tile::unroll(width)), max_threads);
+/// Cuts columns into strips and ranges of rows. A block takes one range of a strip.
+plan cut(const matrix_facts& of, int width, int max_threads, const device_traits& device) {
+    const int unroll = tile::unroll(width, of.element_bytes);
+    const std::int64_t rows = of.cols, across = divide_up(of.rows, width);
+    const std::int64_t high = std::min<std::int64_t>(divide_up(rows, unroll), max_threads);
+    // Where neighbours lie in a column, a block has as few columns as fill it.
+    const bool lies_along = of.row_stride != 1 && of.col_stride <= of.row_stride;
+    const std::int64_t most = lies_along ? few_threads / power_of_two(high, 1, few_threads) : warp_size;
+    const int lanes = power_of_two(std::min(across, most), 1, warp_size);
+    const std::int64_t strips = divide_up(across, lanes);
     const int threads = power_of_two(high * lanes, tile::min_threads, max_threads);
 
     const std::int64_t rows_at_once = threads / lanes;
-    const std::int64_t tiles = ceiling(rows, rows_at_once * tile::unroll(width));
-    const std::int64_t places = may_share ? std::int64_t{device.sm_count} * tile::blocks_per_sm : 0;
+    const std::int64_t tiles = divide_up(rows, rows_at_once * unroll);
+    const std::int64_t places = of.has_scratch ? std::int64_t{device.sm_count} * tile::blocks_per_sm : 0;
     const std::int64_t wanted = std::clamp<std::int64_t>(places / std::max<std::int64_t>(strips, 1), 1,
                                                          std::max<std::int64_t>(tiles, 1));
     const std::int64_t range =
-        std::max<std::int64_t>(1, ceiling(ceiling(rows, wanted), rows_at_once)) * rows_at_once;
-    const std::int64_t ranges = std::max<std::int64_t>(1, ceiling(rows, range));
+        std::max<std::int64_t>(1, divide_up(divide_up(rows, wanted), rows_at_once)) * rows_at_once;
+    const std::int64_t ranges = std::max<std::int64_t>(1, divide_up(rows, range));
     return {.blocks = strips,
             .sharers = ranges,
             .threads = threads,
@@ -69,17 +73,17 @@ plan cut(std::int64_t rows, std::int64_t cols, int width, int max_threads, const
 }
 
 /// The number of combinations from one of `rows` elements to the result.
-std::int64_t depth_of(const plan& cut, std::int64_t rows) {
+std::int64_t depth_of(const plan& cut, std::int64_t rows, std::int64_t element_bytes) {
     const auto log2 = [](std::int64_t power) {
         return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(power))) - 1;
     };
-    const int unroll = tile::unroll(cut.width);
-    const std::int64_t rows_of_thread = ceiling(std::min(cut.range, rows), cut.threads / cut.lanes);
+    const int unroll = tile::unroll(cut.width, element_bytes);
+    const std::int64_t rows_of_thread = divide_up(std::min(cut.range, rows), cut.threads / cut.lanes);
     const std::int64_t parts = std::max<std::int64_t>(1, cut.threads / (cut.lanes * cut.width));
     const std::int64_t warps = cut.threads / warp_size;
     std::int64_t depth = log2(unroll) + rows_of_thread / unroll + unroll - 1 + log2(warp_size / cut.lanes);
-    depth += ceiling(warps, parts) + log2(parts);
-    if (cut.sharers > 1) depth += ceiling(cut.sharers, parts) + log2(parts);
+    depth += divide_up(warps, parts) + log2(parts);
+    if (cut.sharers > 1) depth += divide_up(cut.sharers, parts) + log2(parts);
     return depth;
 }
 
@@ -165,7 +169,7 @@ __global__ void __launch_bounds__(Operation::threads, tile::blocks_per_sm)
     columns(matrix_view<const T> x, vector_view<Result> y, float divisor, int shift, std::int64_t range,
             typename Operation::state* partials, unsigned* tickets) {
     using state = typename Operation::state;
-    constexpr int unroll = tile::unroll(width);
+    constexpr int unroll = tile::unroll(width, sizeof(T));
     __shared__ state slots[Operation::threads * width];
 
     const int lanes = 1 << shift;
@@ -240,14 +244,13 @@ __global__ void __launch_bounds__(Operation::threads, tile::blocks_per_sm)
 template <class Operation>
 plan plan_vectorized_columns(const matrix_facts& problem, const device_traits& device) {
     const int packet = max_vector_bytes / static_cast<int>(problem.element_bytes);
-    plan result = cut(problem.cols, problem.rows, problem.is_aligned ? packet : 1, Operation::threads, device,
-                      problem.has_scratch);
+    const int widest = problem.row_stride == 1 ? packet : 1;
+    plan result = cut(problem, problem.is_aligned ? widest : 1, Operation::threads, device);
     for (const int max_threads : {few_threads, many_threads})
-        for (const int width : {1, packet}) {
-            const plan other =
-                cut(problem.cols, problem.rows, width, max_threads, device, problem.has_scratch);
+        for (const int width : {1, widest}) {
+            const plan other = cut(problem, width, max_threads, device);
             result.partials = std::max(result.partials, other.partials);
-            result.depth = std::max(result.depth, depth_of(other, problem.cols));
+            result.depth = std::max(result.depth, depth_of(other, problem.cols, problem.element_bytes));
         }
     return result;
 }
@@ -265,18 +268,7 @@ void launch_vectorized_columns(const plan& plan, const arguments<Operation, T>& 
            reinterpret_cast<typename Operation::state*>(partials), tickets);
 }
 
-#define INSTANTIATE(Operation)                                                                              \
-    template plan plan_vectorized_columns<Operation>(const matrix_facts&, const device_traits&);            \
-    template void launch_vectorized_columns(const plan&, const arguments<Operation, float>&, cudaStream_t); \
-    template void launch_vectorized_columns(const plan&, const arguments<Operation, half>&, cudaStream_t);  \
-    template void launch_vectorized_columns(const plan&, const arguments<Operation, bfloat16>&, cudaStream_t)
-
-INSTANTIATE(sum);
-INSTANTIATE(min);
-INSTANTIATE(max);
-INSTANTIATE(argmax);
-INSTANTIATE(variance);
-
-#undef INSTANTIATE
+HEDDLE_MATRIX_REDUCE_PLANS(plan_vectorized_columns)
+HEDDLE_MATRIX_REDUCE_LAUNCHES(launch_vectorized_columns)
 
 }  // namespace heddle::kernels::matrix_reduce

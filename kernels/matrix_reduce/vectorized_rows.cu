@@ -15,7 +15,9 @@
 // the launch where x is small.
 
 #include "kernels/device/launch.hpp"
+#include "kernels/device/math.hpp"
 #include "kernels/device/ptx/sync.cuh"
+#include "kernels/matrix_reduce/instantiate.hpp"
 #include "kernels/matrix_reduce/last_block.cuh"
 #include "kernels/matrix_reduce/row.cuh"
 #include "kernels/matrix_reduce/tuning/generic.hpp"
@@ -34,10 +36,6 @@ struct tile {
     static constexpr int blocks_per_sm = 4;
     static constexpr int packets = max_threads * unroll;
 };
-
-std::int64_t ceiling(std::int64_t a, std::int64_t b) {
-    return (a + b - 1) / b;
-}
 
 int power_of_two(std::int64_t at_least, int low, int high) {
     const auto clamped = static_cast<unsigned>(std::clamp<std::int64_t>(at_least, low, high));
@@ -63,15 +61,16 @@ struct grid {
 
 grid grid_of(std::int64_t rows, std::int64_t packets, int max_threads, const device_traits& device,
              bool may_share) {
-    const int threads = power_of_two(ceiling(packets, tile::unroll), tile::min_threads, max_threads);
+    const int threads = power_of_two(divide_up(packets, tile::unroll), tile::min_threads, max_threads);
     const std::int64_t places = std::int64_t{device.sm_count} * tile::blocks_per_sm;
     if (!may_share || packets <= row_sharing::lone_packets || rows >= places || rows == 0)
         return {threads, 1};
-    const std::int64_t tiles = rows * ceiling(packets, tile::packets);
+    const std::int64_t tiles = rows * divide_up(packets, tile::packets);
     const std::int64_t blocks = tiles <= places ? std::max<std::int64_t>(tiles, device.sm_count)
                                                 : std::clamp(tiles / row_sharing::tiles_to_share, places,
                                                              places * row_sharing::waves);
-    return {threads, static_cast<int>(std::min(ceiling(blocks, rows), ceiling(packets, tile::max_threads)))};
+    return {threads,
+            static_cast<int>(std::min(divide_up(blocks, rows), divide_up(packets, tile::max_threads)))};
 }
 
 /// 2^shift lanes share a row. An SM has as many blocks as registers allow: 40 registers per thread for 16-bit types, 32
@@ -161,7 +160,7 @@ plan plan_vectorized_rows(const matrix_facts& problem, const device_traits& devi
     };
     const std::int64_t packets = problem.cols / width;
     const auto accumulate_depth = [&](std::int64_t threads) {
-        const std::int64_t edges = ceiling(std::min(problem.cols, 2 * (width - 1)), threads);
+        const std::int64_t edges = divide_up(std::min(problem.cols, 2 * (width - 1)), threads);
         return log2(width) + log2(tile::unroll) + packets / (threads * tile::unroll) + tile::unroll - 1 +
                edges;
     };
@@ -169,7 +168,7 @@ plan plan_vectorized_rows(const matrix_facts& problem, const device_traits& devi
         const bool has_edges = !problem.is_aligned || problem.cols % width != 0;
         const int lanes = lanes_of(problem.cols, packets, has_edges);
         const int fewest_lanes = lanes_of(problem.cols, packets, false);
-        return {.blocks = ceiling(problem.rows, tile::short_threads / lanes),
+        return {.blocks = divide_up(problem.rows, tile::short_threads / lanes),
                 .threads = tile::short_threads,
                 .lanes = lanes,
                 .depth = accumulate_depth(fewest_lanes) + warp_reduce_depth};
@@ -185,7 +184,7 @@ plan plan_vectorized_rows(const matrix_facts& problem, const device_traits& devi
                 .depth = accumulate_depth(fewest_threads * sharers) + 2 * warp_reduce_depth};
     if (sharers > 1) {
         result.partials = problem.rows * sharers;
-        result.depth += ceiling(sharers, warp_size) + warp_reduce_depth;
+        result.depth += divide_up(sharers, warp_size) + warp_reduce_depth;
     }
     return result;
 }
@@ -203,18 +202,7 @@ void launch_vectorized_rows(const plan& plan, const arguments<Operation, T>& arg
                reinterpret_cast<typename Operation::state*>(partials), tickets);
 }
 
-#define INSTANTIATE(Operation)                                                                           \
-    template plan plan_vectorized_rows<Operation>(const matrix_facts&, const device_traits&);            \
-    template void launch_vectorized_rows(const plan&, const arguments<Operation, float>&, cudaStream_t); \
-    template void launch_vectorized_rows(const plan&, const arguments<Operation, half>&, cudaStream_t);  \
-    template void launch_vectorized_rows(const plan&, const arguments<Operation, bfloat16>&, cudaStream_t)
-
-INSTANTIATE(sum);
-INSTANTIATE(min);
-INSTANTIATE(max);
-INSTANTIATE(argmax);
-INSTANTIATE(variance);
-
-#undef INSTANTIATE
+HEDDLE_MATRIX_REDUCE_PLANS(plan_vectorized_rows)
+HEDDLE_MATRIX_REDUCE_LAUNCHES(launch_vectorized_rows)
 
 }  // namespace heddle::kernels::matrix_reduce

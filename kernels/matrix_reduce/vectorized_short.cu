@@ -11,7 +11,9 @@
 // row where neighbours lie across rows, else at most 128 bytes and no gap between rows. The limit is DRAM.
 
 #include "kernels/device/launch.hpp"
+#include "kernels/device/math.hpp"
 #include "kernels/device/ptx/sync.cuh"
+#include "kernels/matrix_reduce/instantiate.hpp"
 #include "kernels/matrix_reduce/row.cuh"
 
 namespace heddle::kernels::matrix_reduce {
@@ -93,12 +95,13 @@ __global__ void __launch_bounds__(tile::threads)
 
 }  // namespace
 
+template <class Operation>
 plan plan_vectorized_short(const matrix_facts& problem, const device_traits&) {
     constexpr int log_batch = 3;
     static_assert(1 << log_batch == tile::batch);
     const bool is_across = is_across_rows(problem);
     const std::int64_t rows = tile::threads * (is_across ? tile::rows(problem.element_bytes) : 1);
-    return {.blocks = (problem.rows - 1) / rows + 1,
+    return {.blocks = divide_up(problem.rows, rows),
             .threads = tile::threads,
             .is_across = is_across,
             .depth = is_across ? problem.cols
@@ -118,17 +121,7 @@ void launch_vectorized_short(const plan& plan, const arguments<Operation, T>& ar
            arguments.x, arguments.y, arguments.divisor);
 }
 
-#define INSTANTIATE(Operation)                                                                            \
-    template void launch_vectorized_short(const plan&, const arguments<Operation, float>&, cudaStream_t); \
-    template void launch_vectorized_short(const plan&, const arguments<Operation, half>&, cudaStream_t);  \
-    template void launch_vectorized_short(const plan&, const arguments<Operation, bfloat16>&, cudaStream_t)
-
-INSTANTIATE(sum);
-INSTANTIATE(min);
-INSTANTIATE(max);
-INSTANTIATE(argmax);
-INSTANTIATE(variance);
-
-#undef INSTANTIATE
+HEDDLE_MATRIX_REDUCE_PLANS(plan_vectorized_short)
+HEDDLE_MATRIX_REDUCE_LAUNCHES(launch_vectorized_short)
 
 }  // namespace heddle::kernels::matrix_reduce

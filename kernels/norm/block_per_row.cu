@@ -7,8 +7,10 @@
 // threads are too large for short rows. It takes any strides.
 
 #include "kernels/device/grid.hpp"
-#include "kernels/device/launch.hpp"
+#include "kernels/device/launchers.hpp"
 #include "kernels/device/ptx/sync.cuh"
+#include "kernels/device/row_launch.hpp"
+#include "kernels/device/strided_row.cuh"
 #include "kernels/norm/launch.hpp"
 #include "kernels/norm/scale.cuh"
 
@@ -42,26 +44,25 @@ __global__ void __launch_bounds__(tile::threads) block_per_row(arguments<T> a) {
     const auto cols = static_cast<float>(a.x.cols);
 
     for (std::int64_t row = blockIdx.x; row < a.x.rows; row += gridDim.x) {
-        const T* x = a.x.data + row * a.x.row_stride;
-        T* y = a.y.data + row * a.y.row_stride;
-        const auto element = [&](std::int64_t col) { return static_cast<float>(x[col * a.x.col_stride]); };
+        const strided_row x(a.x, row);
+        const strided_row y(a.y, row);
 
         float mean = 0;
         if constexpr (centred) {
             float sum = 0;
-            for (std::int64_t col = threadIdx.x; col < a.x.cols; col += tile::threads) sum += element(col);
+            for (std::int64_t col = threadIdx.x; col < a.x.cols; col += tile::threads) sum += x(col);
             mean = block_sum(sum, values) / cols;
         }
         float squares = 0;
         for (std::int64_t col = threadIdx.x; col < a.x.cols; col += tile::threads) {
-            const float deviation = element(col) - mean;
+            const float deviation = x(col) - mean;
             squares += deviation * deviation;
         }
         const float scale = reciprocal_deviation(block_sum(squares, values), cols, a.epsilon);
 
         for (std::int64_t col = threadIdx.x; col < a.x.cols; col += tile::threads)
-            y[col * a.y.col_stride] = static_cast<T>(scaled(
-                element(col), mean, scale, parameter(a.gamma, col, 1.0f), parameter(a.beta, col, 0.0f)));
+            y.store(col,
+                    scaled(x(col), mean, scale, parameter(a.gamma, col, 1.0f), parameter(a.beta, col, 0.0f)));
     }
 }
 
@@ -73,15 +74,9 @@ plan plan_block_per_row(const norm_facts& problem, const device_traits&) {
 
 template <bool centred, class T>
 void launch_block_per_row(const plan& plan, const arguments<T>& arguments, cudaStream_t stream) {
-    launch({.blocks = {plan.rows.blocks}, .threads = plan.rows.threads, .stream = stream},
-           block_per_row<centred, T>, arguments);
+    launch_rows(plan.rows, block_per_row<centred, T>, arguments, stream);
 }
 
-template void launch_block_per_row<false>(const plan&, const arguments<float>&, cudaStream_t);
-template void launch_block_per_row<false>(const plan&, const arguments<half>&, cudaStream_t);
-template void launch_block_per_row<false>(const plan&, const arguments<bfloat16>&, cudaStream_t);
-template void launch_block_per_row<true>(const plan&, const arguments<float>&, cudaStream_t);
-template void launch_block_per_row<true>(const plan&, const arguments<half>&, cudaStream_t);
-template void launch_block_per_row<true>(const plan&, const arguments<bfloat16>&, cudaStream_t);
+HEDDLE_LAUNCHES_OF_BOTH(launch_block_per_row, plan, arguments)
 
 }  // namespace heddle::kernels::norm

@@ -9,6 +9,7 @@
 
 #include "kernels/device/grid.hpp"
 #include "kernels/device/launch.hpp"
+#include "kernels/device/launchers.hpp"
 #include "kernels/device/math.hpp"
 #include "kernels/device/ptx/sync.cuh"
 #include "kernels/device/row.cuh"
@@ -26,19 +27,6 @@ struct tile {
     static constexpr int threads = 256;
     static constexpr int warps = threads / warp_size;
 };
-
-struct add_pairs {
-    __device__ sum_pair operator()(const sum_pair& a, const sum_pair& b) const { return a + b; }
-};
-
-/// Every thread gets the sum over the block.
-__device__ float block_sum(float value, float (&of_warps)[tile::warps]) {
-    value = lanes_reduce(value, warp_size, plus{});
-    ptx::sync_threads();  // the former sum has been read
-    if (threadIdx.x % warp_size == 0) of_warps[threadIdx.x / warp_size] = value;
-    ptx::sync_threads();
-    return lanes_reduce(of_warps[threadIdx.x % tile::warps], tile::warps, plus{});
-}
 
 template <bool centred, class T>
 __device__ row_statistics statistics_of(const gradient_row<T>& row, std::int64_t count,
@@ -82,7 +70,7 @@ __global__ void __launch_bounds__(tile::threads)
         const auto z = [&](std::int64_t col) { return (in_row.x(col) - mean) * scale; };
         const auto term = [&](std::int64_t col) { return sum_pair{in_row.g(col), in_row.g(col) * z(col)}; };
         const sum_pair sums =
-            combine_runs(threadIdx.x, a.x.cols, tile::threads, sum_pair{0, 0}, term, add_pairs{});
+            combine_runs(threadIdx.x, a.x.cols, tile::threads, sum_pair{0, 0}, term, plus{});
         const float mean_of_g = centred ? block_sum(sums.plain, of_warps) / cols : 0.0f;
         const float mean_of_gz = block_sum(sums.scaled, of_warps) / cols;
 
@@ -103,7 +91,7 @@ __global__ void __launch_bounds__(tile::threads)
     const auto term = [&](std::int64_t row) { return column_term(a, statistics, row, col); };
     sum_pair sums{0, 0};
     if (col < cols)
-        sums = combine_runs(first, a.x.rows, std::int64_t{gridDim.y} * tile::warps, sums, term, add_pairs{});
+        sums = combine_runs(first, a.x.rows, std::int64_t{gridDim.y} * tile::warps, sums, term, plus{});
     of_warps[warp][lane] = sums;
     ptx::sync_threads();
     if (warp > 0 || col >= cols) return;
@@ -145,17 +133,6 @@ void launch_gradient_block_per_row(const gradient_plan& plan, const gradient_arg
     if (arguments.dx.rows > 0) launch(rows, gradient_block_per_row<centred, T>, arguments, statistics);
 }
 
-template void launch_gradient_block_per_row<false>(const gradient_plan&, const gradient_arguments<float>&,
-                                                   cudaStream_t);
-template void launch_gradient_block_per_row<false>(const gradient_plan&, const gradient_arguments<half>&,
-                                                   cudaStream_t);
-template void launch_gradient_block_per_row<false>(const gradient_plan&, const gradient_arguments<bfloat16>&,
-                                                   cudaStream_t);
-template void launch_gradient_block_per_row<true>(const gradient_plan&, const gradient_arguments<float>&,
-                                                  cudaStream_t);
-template void launch_gradient_block_per_row<true>(const gradient_plan&, const gradient_arguments<half>&,
-                                                  cudaStream_t);
-template void launch_gradient_block_per_row<true>(const gradient_plan&, const gradient_arguments<bfloat16>&,
-                                                  cudaStream_t);
+HEDDLE_LAUNCHES_OF_BOTH(launch_gradient_block_per_row, gradient_plan, gradient_arguments)
 
 }  // namespace heddle::kernels::norm

@@ -7,7 +7,9 @@
 // the device empty. It takes any strides.
 
 #include "kernels/device/launch.hpp"
+#include "kernels/device/launchers.hpp"
 #include "kernels/device/math.hpp"
+#include "kernels/device/row.cuh"
 #include "kernels/device/runs.cuh"
 #include "kernels/norm/gradient.cuh"
 
@@ -18,13 +20,6 @@ namespace {
 
 struct tile {
     static constexpr int threads = 128;
-};
-
-struct plus {
-    template <class State>
-    __device__ State operator()(const State& a, const State& b) const {
-        return a + b;
-    }
 };
 
 template <bool centred, class T>
@@ -96,17 +91,6 @@ void launch_gradient_naive(const gradient_plan& plan, const gradient_arguments<T
     if (arguments.dx.rows > 0) launch(rows, gradient_naive<centred, T>, arguments);
 }
 
-template void launch_gradient_naive<false>(const gradient_plan&, const gradient_arguments<float>&,
-                                           cudaStream_t);
-template void launch_gradient_naive<false>(const gradient_plan&, const gradient_arguments<half>&,
-                                           cudaStream_t);
-template void launch_gradient_naive<false>(const gradient_plan&, const gradient_arguments<bfloat16>&,
-                                           cudaStream_t);
-template void launch_gradient_naive<true>(const gradient_plan&, const gradient_arguments<float>&,
-                                          cudaStream_t);
-template void launch_gradient_naive<true>(const gradient_plan&, const gradient_arguments<half>&,
-                                          cudaStream_t);
-template void launch_gradient_naive<true>(const gradient_plan&, const gradient_arguments<bfloat16>&,
-                                          cudaStream_t);
+HEDDLE_LAUNCHES_OF_BOTH(launch_gradient_naive, gradient_plan, gradient_arguments)
 
 }  // namespace heddle::kernels::norm

@@ -14,6 +14,7 @@
 #include "kernels/device/clusters.hpp"
 #include "kernels/device/early_launch.hpp"
 #include "kernels/device/launch.hpp"
+#include "kernels/device/launchers.hpp"
 #include "kernels/device/math.hpp"
 #include "kernels/device/ptx/sync.cuh"
 #include "kernels/norm/gradient_exchange.cuh"
@@ -241,17 +242,6 @@ void launch_gradient_vectorized(const gradient_plan& plan, const gradient_argume
     if (adds_columns) launch_gradient_sums(plan, arguments, partials, stream);
 }
 
-template void launch_gradient_vectorized<false>(const gradient_plan&, const gradient_arguments<float>&,
-                                                cudaStream_t);
-template void launch_gradient_vectorized<false>(const gradient_plan&, const gradient_arguments<half>&,
-                                                cudaStream_t);
-template void launch_gradient_vectorized<false>(const gradient_plan&, const gradient_arguments<bfloat16>&,
-                                                cudaStream_t);
-template void launch_gradient_vectorized<true>(const gradient_plan&, const gradient_arguments<float>&,
-                                               cudaStream_t);
-template void launch_gradient_vectorized<true>(const gradient_plan&, const gradient_arguments<half>&,
-                                               cudaStream_t);
-template void launch_gradient_vectorized<true>(const gradient_plan&, const gradient_arguments<bfloat16>&,
-                                               cudaStream_t);
+HEDDLE_LAUNCHES_OF_BOTH(launch_gradient_vectorized, gradient_plan, gradient_arguments)
 
 }  // namespace heddle::kernels::norm

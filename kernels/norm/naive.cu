@@ -6,9 +6,12 @@
 // row-major matrix fetches 32 bytes for one element, three times. Few rows leave the device empty. It takes any
 // strides; a column-major matrix makes loads coalesced.
 
-#include "kernels/device/launch.hpp"
+#include "kernels/device/launchers.hpp"
 #include "kernels/device/math.hpp"
+#include "kernels/device/row.cuh"
+#include "kernels/device/row_launch.hpp"
 #include "kernels/device/runs.cuh"
+#include "kernels/device/strided_row.cuh"
 #include "kernels/norm/launch.hpp"
 #include "kernels/norm/scale.cuh"
 
@@ -25,26 +28,24 @@ template <bool centred, class T>
 __global__ void __launch_bounds__(tile::threads) naive(arguments<T> a) {
     const std::int64_t row = std::int64_t{blockIdx.x} * tile::threads + threadIdx.x;
     if (row >= a.x.rows) return;
-    const T* x = a.x.data + row * a.x.row_stride;
-    T* y = a.y.data + row * a.y.row_stride;
-    const auto element = [&](std::int64_t col) { return static_cast<float>(x[col * a.x.col_stride]); };
-    const auto add = [](float sum, float addend) { return sum + addend; };
+    const strided_row x(a.x, row);
+    const strided_row y(a.y, row);
     const auto cols = static_cast<float>(a.x.cols);
 
     float mean = 0;
     if constexpr (centred) {
-        mean = combine_runs(0, a.x.cols, 1, 0.0f, element, add) / cols;
+        mean = combine_runs(0, a.x.cols, 1, 0.0f, x, plus{}) / cols;
     }
     const auto square = [&](std::int64_t col) {
-        const float deviation = element(col) - mean;
+        const float deviation = x(col) - mean;
         return deviation * deviation;
     };
-    const float squares = combine_runs(0, a.x.cols, 1, 0.0f, square, add);
+    const float squares = combine_runs(0, a.x.cols, 1, 0.0f, square, plus{});
     const float scale = reciprocal_deviation(squares, cols, a.epsilon);
 
     for (std::int64_t col = 0; col < a.x.cols; ++col)
-        y[col * a.y.col_stride] = static_cast<T>(
-            scaled(element(col), mean, scale, parameter(a.gamma, col, 1.0f), parameter(a.beta, col, 0.0f)));
+        y.store(col,
+                scaled(x(col), mean, scale, parameter(a.gamma, col, 1.0f), parameter(a.beta, col, 0.0f)));
 }
 
 }  // namespace
@@ -55,15 +56,9 @@ plan plan_naive(const norm_facts& problem, const device_traits&) {
 
 template <bool centred, class T>
 void launch_naive(const plan& plan, const arguments<T>& arguments, cudaStream_t stream) {
-    launch({.blocks = {plan.rows.blocks}, .threads = plan.rows.threads, .stream = stream}, naive<centred, T>,
-           arguments);
+    launch_rows(plan.rows, naive<centred, T>, arguments, stream);
 }
 
-template void launch_naive<false>(const plan&, const arguments<float>&, cudaStream_t);
-template void launch_naive<false>(const plan&, const arguments<half>&, cudaStream_t);
-template void launch_naive<false>(const plan&, const arguments<bfloat16>&, cudaStream_t);
-template void launch_naive<true>(const plan&, const arguments<float>&, cudaStream_t);
-template void launch_naive<true>(const plan&, const arguments<half>&, cudaStream_t);
-template void launch_naive<true>(const plan&, const arguments<bfloat16>&, cudaStream_t);
+HEDDLE_LAUNCHES_OF_BOTH(launch_naive, plan, arguments)
 
 }  // namespace heddle::kernels::norm

@@ -13,9 +13,9 @@
 // sample variances", 1979). So no large sums are subtracted. Clusters need compute capability 9.0; elsewhere rows
 // beyond 16384 are read twice. The elements of a row must lie side by side. The limit is DRAM.
 
-#include "kernels/device/clusters.hpp"
-#include "kernels/device/launch.hpp"
+#include "kernels/device/launchers.hpp"
 #include "kernels/device/row.cuh"
+#include "kernels/device/row_launch.hpp"
 #include "kernels/norm/launch.hpp"
 #include "kernels/norm/scale.cuh"
 
@@ -170,8 +170,7 @@ __global__ void __launch_bounds__(tile::block_threads, tile::large_blocks_per_sm
     T* y = a.y.data + row * a.y.row_stride;
     const std::int64_t chunk = std::int64_t{elements} * blocks * blockDim.x;
     const auto share_at = [&](std::int64_t col) {
-        const std::int64_t left = a.x.cols - col;
-        return row_share<T, width, elements>::of_block(left < chunk ? left : chunk);
+        return row_share<T, width, elements>::of_chunk(a.x.cols - col, chunk);
     };
 
     float values[elements];
@@ -193,49 +192,23 @@ __global__ void __launch_bounds__(tile::block_threads, tile::large_blocks_per_sm
     }
 }
 
-template <bool centred, class T, int width>
-auto kernel_of(const row_plan& plan) -> void (*)(arguments<T>) {
-    switch (plan.kind) {
-        case row_plan::holder::lanes:
-            if (plan.elements == tile::large_elements) return lanes<centred, T, width, tile::large_elements>;
-            if (plan.elements == tile::medium_elements)
-                return lanes<centred, T, width, tile::medium_elements>;
-            return lanes<centred, T, width, tile::small_elements(width)>;
-        case row_plan::holder::block:
-            if (plan.elements == tile::large_elements) return block<centred, T, width, tile::large_elements>;
-            return block<centred, T, width, tile::medium_elements>;
-        case row_plan::holder::streamed:
-            break;
-    }
-    return streamed<centred, T, width, tile::medium_elements>;
-}
-
 }  // namespace
 
 plan plan_vectorized(const norm_facts& problem, const device_traits& device) {
-    const int width = problem.in_packets ? max_vector_bytes / static_cast<int>(problem.element_bytes) : 1;
-    return {plan_rows(problem.rows, problem.cols, width, device.sm_count,
-                      has_clusters(device.compute_capability_major, device.compute_capability_minor)),
-            width};
+    return {plan_rows(problem, device), load_width(problem)};
 }
 
 template <bool centred, class T>
 void launch_vectorized(const plan& plan, const arguments<T>& arguments, cudaStream_t stream) {
-    constexpr int packet = max_vector_bytes / static_cast<int>(sizeof(T));
-    const auto kernel =
-        plan.width == 1 ? kernel_of<centred, T, 1>(plan.rows) : kernel_of<centred, T, packet>(plan.rows);
-    launch({.blocks = {plan.rows.blocks},
-            .threads = plan.rows.threads,
-            .stream = stream,
-            .cluster = plan.rows.cluster},
-           kernel, arguments);
+    launch_rows<T>(plan.rows, plan.width, arguments, stream, [&]<int width>(elements_constant<width>) {
+        return kernel_of_rows<width>(
+            plan.rows,
+            []<int elements>(elements_constant<elements>) { return lanes<centred, T, width, elements>; },
+            []<int elements>(elements_constant<elements>) { return block<centred, T, width, elements>; },
+            []<int elements>(elements_constant<elements>) { return streamed<centred, T, width, elements>; });
+    });
 }
 
-template void launch_vectorized<false>(const plan&, const arguments<float>&, cudaStream_t);
-template void launch_vectorized<false>(const plan&, const arguments<half>&, cudaStream_t);
-template void launch_vectorized<false>(const plan&, const arguments<bfloat16>&, cudaStream_t);
-template void launch_vectorized<true>(const plan&, const arguments<float>&, cudaStream_t);
-template void launch_vectorized<true>(const plan&, const arguments<half>&, cudaStream_t);
-template void launch_vectorized<true>(const plan&, const arguments<bfloat16>&, cudaStream_t);
+HEDDLE_LAUNCHES_OF_BOTH(launch_vectorized, plan, arguments)
 
 }  // namespace heddle::kernels::norm

@@ -11,6 +11,7 @@
 #include "kernels/device/cut_line.cuh"
 #include "kernels/device/last_block.cuh"
 #include "kernels/device/launch.hpp"
+#include "kernels/device/launchers.hpp"
 #include "kernels/device/math.hpp"
 #include "kernels/optimizer/table.cuh"
 #include "kernels/optimizer/tuning/generic.hpp"
@@ -128,13 +129,6 @@ void launch_gradient_norm(const norm_plan& plan, const norm_arguments<T, Gradien
     });
 }
 
-#define INSTANTIATE(T, GRADIENT) \
-    template void launch_gradient_norm(const norm_plan&, const norm_arguments<T, GRADIENT>&, cudaStream_t)
-INSTANTIATE(float, float);
-INSTANTIATE(half, half);
-INSTANTIATE(half, float);
-INSTANTIATE(bfloat16, bfloat16);
-INSTANTIATE(bfloat16, float);
-#undef INSTANTIATE
+HEDDLE_LAUNCHES_OF_PAIRS(launch_gradient_norm, norm_plan, norm_arguments)
 
 }  // namespace heddle::kernels::optimizer

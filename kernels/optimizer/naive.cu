@@ -45,6 +45,6 @@ void launch_naive(const plan& plan, const arguments<Rule, T, Gradient>& argument
     }
 }
 
-HEDDLE_OPTIMIZER_LAUNCHES(launch_naive);
+HEDDLE_OPTIMIZER_LAUNCHES(launch_naive)
 
 }  // namespace heddle::kernels::optimizer

@@ -8,11 +8,9 @@
 // and few bytes are under way.
 
 #include "kernels/device/grid.hpp"
-#include "kernels/device/launch.hpp"
 #include "kernels/optimizer/instantiate.hpp"
 #include "kernels/optimizer/update.cuh"
 
-#include <algorithm>
 #include <cstdint>
 
 namespace heddle::kernels::optimizer {
@@ -43,13 +41,10 @@ plan plan_one_launch(const optimizer_problem&, const device_traits&) {
 template <class Rule, class T, class Gradient>
 void launch_one_launch(const plan& plan, const arguments<Rule, T, Gradient>& arguments, cudaStream_t stream) {
     const auto no_lead = [](const auto&) { return 0; };
-    deal(arguments.parameters, entry_of<T, Gradient>, no_lead, [&]<class Table>(const Table& table, bool) {
-        const std::int64_t blocks = std::min(table.chunks(), plan.most_blocks);
-        launch({.blocks = {blocks}, .threads = {plan.threads}, .stream = stream}, one_launch<Rule, Table>,
-               table, arguments.settings);
-    });
+    launch_tables(plan, arguments, stream, no_lead,
+                  []<class Table>(const Table&) { return one_launch<Rule, Table>; });
 }
 
-HEDDLE_OPTIMIZER_LAUNCHES(launch_one_launch);
+HEDDLE_OPTIMIZER_LAUNCHES(launch_one_launch)
 
 }  // namespace heddle::kernels::optimizer

@@ -1,9 +1,12 @@
 #pragma once
 
+#include "kernels/device/launch.hpp"
 #include "kernels/device/math.hpp"
 #include "kernels/optimizer/launch.hpp"
 
+#include <algorithm>
 #include <cstdint>
+#include <source_location>
 #include <span>
 
 namespace heddle::kernels::optimizer {
@@ -95,6 +98,18 @@ void deal(Parameters parameters, MakeEntry make_entry, Lead lead, Launch launch)
         deal_in_tables<few_parameters>(parameters, make_entry, lead, launch);
     else
         deal_in_tables<most_parameters>(parameters, make_entry, lead, launch);
+}
+
+/// Launches kernel_of(table) for each table of the parameters.
+template <class Rule, class T, class Gradient, class Lead, class KernelOf>
+void launch_tables(const plan& plan, const arguments<Rule, T, Gradient>& arguments, cudaStream_t stream,
+                   Lead lead, KernelOf kernel_of,
+                   std::source_location where = std::source_location::current()) {
+    deal(arguments.parameters, entry_of<T, Gradient>, lead, [&](const auto& table, bool) {
+        const std::int64_t blocks = std::min(table.chunks(), plan.most_blocks);
+        launch({.blocks = {blocks}, .threads = {plan.threads}, .stream = stream, .where = where},
+               kernel_of(table), table, arguments.settings);
+    });
 }
 
 }  // namespace heddle::kernels::optimizer

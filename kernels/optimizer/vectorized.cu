@@ -9,11 +9,9 @@
 
 #include "kernels/device/cut_line.cuh"
 #include "kernels/device/grid.hpp"
-#include "kernels/device/launch.hpp"
 #include "kernels/optimizer/instantiate.hpp"
 #include "kernels/optimizer/update.cuh"
 
-#include <algorithm>
 #include <cstdint>
 
 namespace heddle::kernels::optimizer {
@@ -72,13 +70,10 @@ plan plan_vectorized(const optimizer_problem&, const device_traits&) {
 template <class Rule, class T, class Gradient>
 void launch_vectorized(const plan& plan, const arguments<Rule, T, Gradient>& arguments, cudaStream_t stream) {
     const auto lead = [](const auto& p) { return lead_of<tile::width>(p.master); };
-    deal(arguments.parameters, entry_of<T, Gradient>, lead, [&]<class Table>(const Table& table, bool) {
-        const std::int64_t blocks = std::min(table.chunks(), plan.most_blocks);
-        launch({.blocks = {blocks}, .threads = {plan.threads}, .stream = stream}, vectorized<Rule, Table>,
-               table, arguments.settings);
-    });
+    launch_tables(plan, arguments, stream, lead,
+                  []<class Table>(const Table&) { return vectorized<Rule, Table>; });
 }
 
-HEDDLE_OPTIMIZER_LAUNCHES(launch_vectorized);
+HEDDLE_OPTIMIZER_LAUNCHES(launch_vectorized)
 
 }  // namespace heddle::kernels::optimizer

@@ -11,6 +11,7 @@
 #include "kernels/device/clusters.hpp"
 #include "kernels/device/grid.hpp"
 #include "kernels/device/launch.hpp"
+#include "kernels/device/launchers.hpp"
 #include "kernels/device/math.hpp"
 #include "kernels/device/ptx/cluster.cuh"
 #include "kernels/device/ptx/sync.cuh"
@@ -30,8 +31,9 @@ namespace heddle::kernels::pool {
 namespace {
 
 struct tile {
-    static constexpr int threads = 256;  // at most
-    static constexpr int blocks_per_sm = 3;
+    static constexpr int threads = 256;       // three blocks of as many fit an SM
+    static constexpr int most_threads = 512;  // of a block, where few blocks have work
+    static constexpr int threads_per_sm = 3 * threads;
     static constexpr int batch = 8;        // pixels that a thread loads at once
     static constexpr int max_cluster = 8;  // all devices with clusters run it
 };
@@ -138,10 +140,10 @@ __device__ void combine_cluster(vector<float, packet>& result, const vector<floa
 }
 
 template <class Operation, int packet, class T>
-__global__ void __launch_bounds__(tile::threads, tile::blocks_per_sm)
+__global__ void __launch_bounds__(tile::threads_per_sm, 1)
     block(const __grid_constant__ arguments<T> a, const __grid_constant__ tile_counts tiles) {
     using values = vector<float, packet>;
-    __shared__ values shared[tile::threads];
+    __shared__ values shared[tile::most_threads];
     const unsigned rank = ptx::cluster_rank(), blocks = ptx::cluster_blocks();
     const int log2_blocks = log2_of(blocks);
     for (std::int64_t t = blockIdx.x >> log2_blocks; t < tiles.all; t += gridDim.x >> log2_blocks) {
@@ -162,7 +164,7 @@ __global__ void __launch_bounds__(tile::threads, tile::blocks_per_sm)
 
 }  // namespace
 
-plan plan_block(const pool_problem& problem, const device_traits& device) {
+plan plan_vectorized_block(const pool_problem& problem, const device_traits& device) {
     const tensor_layout& out = problem.output;
     const bool is_wide = has_packets(problem);
     const std::int64_t pixels = out.count * out.height * out.width, packets = packets_of(problem),
@@ -178,7 +180,7 @@ plan plan_block(const pool_problem& problem, const device_traits& device) {
     if (has_clusters(device.compute_capability_major, device.compute_capability_minor))
         for (; cluster < tile::max_cluster && x * y > tile::threads; cluster *= 2) y /= 2;
     narrow(is_wide ? sector_packets : 1);
-    y = std::min(y, tile::threads / x);
+    y = std::min(y, tile::most_threads / x);
     while (packets % (2 * x) == 0 && x * y < least_threads) x *= 2;
     while (x * y < least_threads && y < window) y *= 2;
     return {.blocks = std::min(pixels * divide_up(packets, x), max_grid_x / cluster) * cluster,
@@ -188,7 +190,7 @@ plan plan_block(const pool_problem& problem, const device_traits& device) {
 }
 
 template <class T>
-void launch_block(const plan& plan, const arguments<T>& a, cudaStream_t stream) {
+void launch_vectorized_block(const plan& plan, const arguments<T>& a, cudaStream_t stream) {
     const auto run = [&](auto kernel, std::int64_t packet) {
         const std::int64_t chunks = divide_up(a.output.channels / packet, plan.threads.x);
         launch({.blocks = {plan.blocks}, .threads = plan.threads, .stream = stream, .cluster = plan.cluster},
@@ -201,8 +203,6 @@ void launch_block(const plan& plan, const arguments<T>& a, cudaStream_t stream) 
         run(is_max ? block<largest, 1, T> : block<mean, 1, T>, 1);
 }
 
-template void launch_block(const plan&, const arguments<float>&, cudaStream_t);
-template void launch_block(const plan&, const arguments<half>&, cudaStream_t);
-template void launch_block(const plan&, const arguments<bfloat16>&, cudaStream_t);
+HEDDLE_LAUNCHES(launch_vectorized_block, plan, arguments)
 
 }  // namespace heddle::kernels::pool

@@ -35,18 +35,15 @@ constexpr std::int64_t window_pixels(const pool_problem& p) {
     return std::min(window.y, p.input.height) * std::min(window.x, p.input.width);
 }
 
-/// Pure. These take any problem.
-plan plan_naive(const pool_problem& problem, const device_traits& device);
-/// A thread takes a packet of the output.
-plan plan_window(const pool_problem& problem, const device_traits& device);
-/// A block or a cluster takes some packets of an output pixel.
-plan plan_block(const pool_problem& problem, const device_traits& device);
-
-template <class T>
-void launch_naive(const plan& plan, const arguments<T>& arguments, cudaStream_t stream);
-template <class T>
-void launch_window(const plan& plan, const arguments<T>& arguments, cudaStream_t stream);
-template <class T>
-void launch_block(const plan& plan, const arguments<T>& arguments, cudaStream_t stream);
+/// Each kernel has a plan and a launch. The plan is pure, and takes any problem. The launch pools by the plan for these
+/// arguments.
+#define DECLARE(rung, ...)                                                      \
+    plan plan_##rung(const pool_problem& problem, const device_traits& device); \
+    template <class T>                                                          \
+    void launch_##rung(const plan& plan, const arguments<T>& arguments, cudaStream_t stream);
+#define DECLARE_KERNEL(rung, kernel, ...) DECLARE(rung##_##kernel)
+HEDDLE_POOL_RUNGS(DECLARE, HEDDLE_NOTHING, DECLARE_KERNEL)
+#undef DECLARE
+#undef DECLARE_KERNEL
 
 }  // namespace heddle::kernels::pool

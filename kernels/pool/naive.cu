@@ -8,6 +8,7 @@
 #include "kernels/device/grid.hpp"
 #include "kernels/device/index_division.cuh"
 #include "kernels/device/launch.hpp"
+#include "kernels/device/launchers.hpp"
 #include "kernels/device/math.hpp"
 #include "kernels/pool/launch.hpp"
 #include "kernels/pool/operations.cuh"
@@ -63,8 +64,6 @@ void launch_naive(const plan& plan, const arguments<T>& a, cudaStream_t stream) 
            index_division(a.output.height, rows), elements);
 }
 
-template void launch_naive(const plan&, const arguments<float>&, cudaStream_t);
-template void launch_naive(const plan&, const arguments<half>&, cudaStream_t);
-template void launch_naive(const plan&, const arguments<bfloat16>&, cudaStream_t);
+HEDDLE_LAUNCHES(launch_naive, plan, arguments)
 
 }  // namespace heddle::kernels::pool

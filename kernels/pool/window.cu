@@ -10,6 +10,7 @@
 
 #include "kernels/device/grid.hpp"
 #include "kernels/device/launch.hpp"
+#include "kernels/device/launchers.hpp"
 #include "kernels/device/math.hpp"
 #include "kernels/device/warp.hpp"
 #include "kernels/pool/launch.hpp"
@@ -101,7 +102,7 @@ tile_counts tiles_of(const Problem& p, std::int64_t packets, const launch_extent
 
 }  // namespace
 
-plan plan_window(const pool_problem& problem, const device_traits&) {
+plan plan_vectorized_window(const pool_problem& problem, const device_traits&) {
     constexpr std::int64_t most_packets = 8, most_rows = 8;
     const bool is_wide = has_packets(problem);
     const std::int64_t packets = packets_of(problem);
@@ -115,7 +116,7 @@ plan plan_window(const pool_problem& problem, const device_traits&) {
 }
 
 template <class T>
-void launch_window(const plan& plan, const arguments<T>& a, cudaStream_t stream) {
+void launch_vectorized_window(const plan& plan, const arguments<T>& a, cudaStream_t stream) {
     const auto run = [&]<class Operation, int packet>() {
         launch({.blocks = {plan.blocks}, .threads = plan.threads, .stream = stream},
                kernel_of<Operation, packet, T>(a.geometry.window.x), a,
@@ -133,8 +134,6 @@ void launch_window(const plan& plan, const arguments<T>& a, cudaStream_t stream)
         run_packets.template operator()<1>();
 }
 
-template void launch_window(const plan&, const arguments<float>&, cudaStream_t);
-template void launch_window(const plan&, const arguments<half>&, cudaStream_t);
-template void launch_window(const plan&, const arguments<bfloat16>&, cudaStream_t);
+HEDDLE_LAUNCHES(launch_vectorized_window, plan, arguments)
 
 }  // namespace heddle::kernels::pool

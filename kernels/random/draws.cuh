@@ -1,7 +1,7 @@
 #pragma once
 
 #include "kernels/device/philox.cuh"
-#include "kernels/device/ptx/square_root.cuh"
+#include "kernels/device/ptx/approximate.cuh"
 #include "kernels/random/launch.hpp"
 #include <heddle/types.hpp>
 

@@ -8,8 +8,8 @@
 // thread. It takes any stride.
 
 #include "kernels/device/ptx/sync.cuh"
-#include "kernels/reduce/families.cuh"
-#include "kernels/reduce/levels.hpp"
+#include "kernels/reduce/instantiate.hpp"
+#include "kernels/reduce/levels.cuh"
 
 namespace heddle::kernels::reduce {
 namespace {
@@ -54,29 +54,12 @@ plan plan_first_add_on_load(const reduce_facts& problem, const device_traits&) {
 template <class Operation, class T>
 void launch_first_add_on_load(const plan& plan, const arguments<Operation, T>& arguments,
                               cudaStream_t stream) {
-    using result = result_type<Operation, T>;
-    const auto operation = on_all_rungs<Operation>();
-    using family = std::remove_const_t<decltype(operation)>;
-    launch_levels(plan, operation, first_add_on_load<family, T, result>,
-                  first_add_on_load<family, result, result>, arguments.x,
-                  static_cast<result*>(arguments.partials), arguments.result, stream);
+    launch_levels(plan, arguments, stream,
+                  []<class Family, class From, class To>(level_types<Family, From, To>) {
+                      return first_add_on_load<Family, From, To>;
+                  });
 }
 
-#define INSTANTIATE(Operation)                                                                              \
-    template void launch_first_add_on_load(const plan&, const arguments<Operation, double>&, cudaStream_t); \
-    template void launch_first_add_on_load(const plan&, const arguments<Operation, float>&, cudaStream_t);  \
-    template void launch_first_add_on_load(const plan&, const arguments<Operation, half>&, cudaStream_t);   \
-    template void launch_first_add_on_load(const plan&, const arguments<Operation, bfloat16>&,              \
-                                           cudaStream_t);                                                   \
-    template void launch_first_add_on_load(const plan&, const arguments<Operation, std::int32_t>&,          \
-                                           cudaStream_t);                                                   \
-    template void launch_first_add_on_load(const plan&, const arguments<Operation, std::int64_t>&,          \
-                                           cudaStream_t)
-
-INSTANTIATE(sum);
-INSTANTIATE(min);
-INSTANTIATE(max);
-
-#undef INSTANTIATE
+HEDDLE_REDUCTIONS_ON_ALL_RUNGS(HEDDLE_REDUCE_LAUNCH, launch_first_add_on_load)
 
 }  // namespace heddle::kernels::reduce

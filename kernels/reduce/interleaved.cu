@@ -9,8 +9,8 @@
 // after five steps whole warps run for one thread each. The modulo is slow too. It takes any stride.
 
 #include "kernels/device/ptx/sync.cuh"
-#include "kernels/reduce/families.cuh"
-#include "kernels/reduce/levels.hpp"
+#include "kernels/reduce/instantiate.hpp"
+#include "kernels/reduce/levels.cuh"
 
 namespace heddle::kernels::reduce {
 namespace {
@@ -50,25 +50,12 @@ plan plan_interleaved(const reduce_facts& problem, const device_traits&) {
 
 template <class Operation, class T>
 void launch_interleaved(const plan& plan, const arguments<Operation, T>& arguments, cudaStream_t stream) {
-    using result = result_type<Operation, T>;
-    const auto operation = on_all_rungs<Operation>();
-    using family = std::remove_const_t<decltype(operation)>;
-    launch_levels(plan, operation, interleaved<family, T, result>, interleaved<family, result, result>,
-                  arguments.x, static_cast<result*>(arguments.partials), arguments.result, stream);
+    launch_levels(plan, arguments, stream,
+                  []<class Family, class From, class To>(level_types<Family, From, To>) {
+                      return interleaved<Family, From, To>;
+                  });
 }
 
-#define INSTANTIATE(Operation)                                                                              \
-    template void launch_interleaved(const plan&, const arguments<Operation, double>&, cudaStream_t);       \
-    template void launch_interleaved(const plan&, const arguments<Operation, float>&, cudaStream_t);        \
-    template void launch_interleaved(const plan&, const arguments<Operation, half>&, cudaStream_t);         \
-    template void launch_interleaved(const plan&, const arguments<Operation, bfloat16>&, cudaStream_t);     \
-    template void launch_interleaved(const plan&, const arguments<Operation, std::int32_t>&, cudaStream_t); \
-    template void launch_interleaved(const plan&, const arguments<Operation, std::int64_t>&, cudaStream_t)
-
-INSTANTIATE(sum);
-INSTANTIATE(min);
-INSTANTIATE(max);
-
-#undef INSTANTIATE
+HEDDLE_REDUCTIONS_ON_ALL_RUNGS(HEDDLE_REDUCE_LAUNCH, launch_interleaved)
 
 }  // namespace heddle::kernels::reduce

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernels/device/launchers.hpp"
 #include "kernels/reduce/facts.hpp"
 #include <heddle/device.hpp>
 #include <heddle/reduce.hpp>
@@ -26,12 +27,32 @@ struct norm1;
 struct norm2;
 struct count_nonzero;
 
+/// REDUCTION(T, Operation, ...) for each operation that all rungs have, and each of its types.
+#define HEDDLE_REDUCTIONS_ON_ALL_RUNGS(REDUCTION, ...)             \
+    HEDDLE_NUMBER_TYPES(REDUCTION, sum __VA_OPT__(, ) __VA_ARGS__) \
+    HEDDLE_NUMBER_TYPES(REDUCTION, min __VA_OPT__(, ) __VA_ARGS__) \
+    HEDDLE_NUMBER_TYPES(REDUCTION, max __VA_OPT__(, ) __VA_ARGS__)
+
+/// The same for all operations.
+#define HEDDLE_REDUCTIONS(REDUCTION, ...)                                    \
+    HEDDLE_REDUCTIONS_ON_ALL_RUNGS(REDUCTION __VA_OPT__(, ) __VA_ARGS__)     \
+    HEDDLE_NUMBER_TYPES(REDUCTION, mean __VA_OPT__(, ) __VA_ARGS__)          \
+    HEDDLE_NUMBER_TYPES(REDUCTION, argmin __VA_OPT__(, ) __VA_ARGS__)        \
+    HEDDLE_NUMBER_TYPES(REDUCTION, argmax __VA_OPT__(, ) __VA_ARGS__)        \
+    HEDDLE_NUMBER_TYPES(REDUCTION, dot __VA_OPT__(, ) __VA_ARGS__)           \
+    HEDDLE_NUMBER_TYPES(REDUCTION, norm1 __VA_OPT__(, ) __VA_ARGS__)         \
+    HEDDLE_NUMBER_TYPES(REDUCTION, count_nonzero __VA_OPT__(, ) __VA_ARGS__) \
+    HEDDLE_FLOATING_TYPES(REDUCTION, norm2 __VA_OPT__(, ) __VA_ARGS__)
+
 template <class Operation, class... Others>
 inline constexpr bool is_any_of = (std::is_same_v<Operation, Others> || ...);
 
-/// Operations that all rungs have: their state is an element, or is added up like one.
+/// The operations that have a rung, as the list of rungs names them. The state of sum, min and max is an element, or is
+/// added up like one.
 template <class Operation>
-inline constexpr bool is_on_all_rungs = is_any_of<Operation, sum, min, max>;
+inline constexpr bool sum_min_max = is_any_of<Operation, sum, min, max>;
+template <class Operation>
+inline constexpr bool every_operation = true;
 
 template <class Operation, class T>
 struct result_of {
@@ -103,30 +124,13 @@ inline std::int64_t scratch_bytes(const plan& plan) {
     return plan.partials * max_state_bytes;
 }
 
-/// Pure. These take any problem, except that vectorized needs stride 1.
-plan plan_interleaved(const reduce_facts& problem, const device_traits& device);
-plan plan_sequential(const reduce_facts& problem, const device_traits& device);
-plan plan_first_add_on_load(const reduce_facts& problem, const device_traits& device);
-plan plan_warp_shuffle(const reduce_facts& problem, const device_traits& device);
-plan plan_vectorized(const reduce_facts& problem, const device_traits& device);
-template <class Operation>
-plan plan_single_pass(const reduce_facts& problem, const device_traits& device);
-
-/// These reduce x. The plan is the rung's for these arguments. The first four need is_on_all_rungs<Operation>.
-template <class Operation, class T>
-void launch_interleaved(const plan& plan, const arguments<Operation, T>& arguments, cudaStream_t stream);
-template <class Operation, class T>
-void launch_sequential(const plan& plan, const arguments<Operation, T>& arguments, cudaStream_t stream);
-template <class Operation, class T>
-void launch_first_add_on_load(const plan& plan, const arguments<Operation, T>& arguments,
-                              cudaStream_t stream);
-template <class Operation, class T>
-void launch_vectorized(const plan& plan, const arguments<Operation, T>& arguments, cudaStream_t stream);
-
-/// Every operation has these.
-template <class Operation, class T>
-void launch_warp_shuffle(const plan& plan, const arguments<Operation, T>& arguments, cudaStream_t stream);
-template <class Operation, class T>
-void launch_single_pass(const plan& plan, const arguments<Operation, T>& arguments, cudaStream_t stream);
+/// Each rung has a plan and a launch. The plan is pure. It takes the problems that meet the needs in the rung's row. The
+/// launch reduces x by the plan for these arguments; the rung's row names the operations that have it.
+#define DECLARE(rung, ...)                                                      \
+    plan plan_##rung(const reduce_facts& problem, const device_traits& device); \
+    template <class Operation, class T>                                         \
+    void launch_##rung(const plan& plan, const arguments<Operation, T>& arguments, cudaStream_t stream);
+HEDDLE_REDUCE_RUNGS(DECLARE)
+#undef DECLARE
 
 }  // namespace heddle::kernels::reduce

@@ -45,10 +45,15 @@ __device__ inline std::int64_t wrapping_multiply(std::int64_t a, std::int64_t b)
     return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
 }
 
-/// Operations that read one element at a time: seen<T>(element) is its state.
+/// Operations that read one element at a time: seen<T>(element) is its state, by default the element itself.
 template <class Operation>
 struct one_by_one {
     static constexpr int registers = 32;
+
+    template <class T>
+    static __device__ auto seen(T element) {
+        return static_cast<state_type<Operation, T>>(element);
+    }
 
     template <class T, int width, int count>
     static __device__ auto of(const vector<T, width> (&packets)[count], std::int64_t) {
@@ -88,11 +93,6 @@ struct addition {
 struct sum : addition, one_by_one<sum> {
     template <class T>
     using state = sum_type<T>;
-
-    template <class T>
-    static __device__ state<T> seen(T element) {
-        return static_cast<state<T>>(element);
-    }
 };
 
 /// int64 is added up in double, where it cannot wrap.
@@ -100,10 +100,6 @@ struct mean : addition, one_by_one<mean> {
     template <class T>
     using state = std::conditional_t<std::is_same_v<T, std::int64_t>, double, sum_type<T>>;
 
-    template <class T>
-    static __device__ state<T> seen(T element) {
-        return static_cast<state<T>>(element);
-    }
     /// Rounded once to double, and then to the result's type: float cannot hold every size.
     template <class Result, class State>
     static __device__ Result finish(State all, std::int64_t size) {
@@ -111,23 +107,22 @@ struct mean : addition, one_by_one<mean> {
     }
 };
 
-/// A NaN in `b` is taken. A NaN in `a` stays, because no comparison with it holds.
-struct min : one_by_one<min> {
+/// Operations whose state is an element.
+struct comparison {
     static constexpr bool takes_repeats = true;
 
     template <class T>
     using state = T;
+};
 
+/// A NaN in `b` is taken. A NaN in `a` stays, because no comparison with it holds.
+struct min : comparison, one_by_one<min> {
     template <class T>
     static __device__ T identity() {
         if constexpr (std::is_integral_v<T>)
             return largest_integer<T>;
         else
             return static_cast<T>(infinity);
-    }
-    template <class T>
-    static __device__ T seen(T element) {
-        return element;
     }
     template <class T>
     __device__ T operator()(T a, T b) const {
@@ -140,22 +135,13 @@ struct min : one_by_one<min> {
     }
 };
 
-struct max : one_by_one<max> {
-    static constexpr bool takes_repeats = true;
-
-    template <class T>
-    using state = T;
-
+struct max : comparison, one_by_one<max> {
     template <class T>
     static __device__ T identity() {
         if constexpr (std::is_integral_v<T>)
             return smallest_integer<T>;
         else
             return static_cast<T>(-infinity);
-    }
-    template <class T>
-    static __device__ T seen(T element) {
-        return element;
     }
     template <class T>
     __device__ T operator()(T a, T b) const {

@@ -20,7 +20,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <type_traits>
 
 namespace heddle::kernels::reduce {
 namespace {
@@ -91,14 +90,14 @@ plan cost_of(const grid& grid, std::int64_t packets, std::int64_t width) {
 
 }  // namespace
 
-template <class Operation>
 plan plan_single_pass(const reduce_facts& problem, const device_traits& device) {
     const bool in_packets = problem.stride == 1;
     const int width = in_packets ? max_vector_bytes / static_cast<int>(problem.element_bytes) : 1;
     const std::int64_t packets = problem.size / width;
     const grid without_rings = grid_of(packets, device, false, problem.has_scratch);
     const grid with_rings = grid_of(packets, device, in_packets, problem.has_scratch);
-    const grid& grid = std::is_same_v<Operation, dot> ? without_rings : with_rings;
+    // Only kernels of one vector have rings.
+    const grid& grid = problem.has_y ? without_rings : with_rings;
     const plan a = cost_of(without_rings, packets, width), b = cost_of(with_rings, packets, width);
 
     plan result;
@@ -112,16 +111,5 @@ plan plan_single_pass(const reduce_facts& problem, const device_traits& device) 
     result.depth = std::max(a.depth, b.depth);
     return result;
 }
-
-template plan plan_single_pass<sum>(const reduce_facts&, const device_traits&);
-template plan plan_single_pass<mean>(const reduce_facts&, const device_traits&);
-template plan plan_single_pass<min>(const reduce_facts&, const device_traits&);
-template plan plan_single_pass<max>(const reduce_facts&, const device_traits&);
-template plan plan_single_pass<argmin>(const reduce_facts&, const device_traits&);
-template plan plan_single_pass<argmax>(const reduce_facts&, const device_traits&);
-template plan plan_single_pass<dot>(const reduce_facts&, const device_traits&);
-template plan plan_single_pass<norm1>(const reduce_facts&, const device_traits&);
-template plan plan_single_pass<norm2>(const reduce_facts&, const device_traits&);
-template plan plan_single_pass<count_nonzero>(const reduce_facts&, const device_traits&);
 
 }  // namespace heddle::kernels::reduce

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernels/device/math.hpp"
 #include "kernels/device/vector.cuh"
 #include "kernels/reduce/operations.cuh"
 #include <heddle/view.hpp>
@@ -329,7 +330,7 @@ inline std::int64_t round_depth(std::int64_t width, int unroll) {
 /// `width` elements.
 inline std::int64_t accumulate_depth(std::int64_t packets, std::int64_t width, int unroll,
                                      std::int64_t threads) {
-    const std::int64_t rounds = (packets + threads * unroll - 1) / (threads * unroll);
+    const std::int64_t rounds = divide_up(packets, threads * unroll);
     return round_depth(width, unroll) + rounds + 1;
 }
 

@@ -11,6 +11,7 @@
 #include "kernels/device/block_reduce.cuh"
 #include "kernels/device/launch.hpp"
 #include "kernels/reduce/families.cuh"
+#include "kernels/reduce/instantiate.hpp"
 #include "kernels/reduce/levels.hpp"
 #include "kernels/reduce/source.cuh"
 
@@ -72,18 +73,6 @@ void launch_vectorized(const plan& plan, const arguments<Operation, T>& argument
                contiguous(vector_view<const result>{partials, blocks}), arguments.result);
 }
 
-#define INSTANTIATE(Operation)                                                                             \
-    template void launch_vectorized(const plan&, const arguments<Operation, double>&, cudaStream_t);       \
-    template void launch_vectorized(const plan&, const arguments<Operation, float>&, cudaStream_t);        \
-    template void launch_vectorized(const plan&, const arguments<Operation, half>&, cudaStream_t);         \
-    template void launch_vectorized(const plan&, const arguments<Operation, bfloat16>&, cudaStream_t);     \
-    template void launch_vectorized(const plan&, const arguments<Operation, std::int32_t>&, cudaStream_t); \
-    template void launch_vectorized(const plan&, const arguments<Operation, std::int64_t>&, cudaStream_t)
-
-INSTANTIATE(sum);
-INSTANTIATE(min);
-INSTANTIATE(max);
-
-#undef INSTANTIATE
+HEDDLE_REDUCTIONS_ON_ALL_RUNGS(HEDDLE_REDUCE_LAUNCH, launch_vectorized)
 
 }  // namespace heddle::kernels::reduce

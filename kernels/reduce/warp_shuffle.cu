@@ -10,7 +10,9 @@
 
 #include "kernels/device/block_reduce.cuh"
 #include "kernels/device/launch.hpp"
+#include "kernels/device/math.hpp"
 #include "kernels/reduce/families.cuh"
+#include "kernels/reduce/instantiate.hpp"
 #include "kernels/reduce/levels.hpp"
 #include "kernels/reduce/source.cuh"
 
@@ -66,7 +68,7 @@ plan plan_warp_shuffle(const reduce_facts& problem, const device_traits& device)
     const std::int64_t blocks = std::min<std::int64_t>(blocks_for(problem.size, tile::threads),
                                                        std::int64_t{device.sm_count} * tile::blocks_per_sm);
     const auto depth = [](std::int64_t size, std::int64_t threads) {
-        return (size + threads - 1) / threads + block_reduce_depth;
+        return divide_up(size, threads) + block_reduce_depth;
     };
     plan result;
     result.blocks[0] = blocks;
@@ -105,28 +107,6 @@ void launch_warp_shuffle(const plan& plan, const arguments<Operation, T>& argume
         combine(operation);
 }
 
-#define INSTANTIATE(Operation)                                                                               \
-    template void launch_warp_shuffle(const plan&, const arguments<Operation, double>&, cudaStream_t);       \
-    template void launch_warp_shuffle(const plan&, const arguments<Operation, float>&, cudaStream_t);        \
-    template void launch_warp_shuffle(const plan&, const arguments<Operation, half>&, cudaStream_t);         \
-    template void launch_warp_shuffle(const plan&, const arguments<Operation, bfloat16>&, cudaStream_t);     \
-    template void launch_warp_shuffle(const plan&, const arguments<Operation, std::int32_t>&, cudaStream_t); \
-    template void launch_warp_shuffle(const plan&, const arguments<Operation, std::int64_t>&, cudaStream_t)
-
-INSTANTIATE(sum);
-INSTANTIATE(mean);
-INSTANTIATE(min);
-INSTANTIATE(max);
-INSTANTIATE(argmin);
-INSTANTIATE(argmax);
-INSTANTIATE(dot);
-INSTANTIATE(norm1);
-INSTANTIATE(count_nonzero);
-template void launch_warp_shuffle(const plan&, const arguments<norm2, double>&, cudaStream_t);
-template void launch_warp_shuffle(const plan&, const arguments<norm2, float>&, cudaStream_t);
-template void launch_warp_shuffle(const plan&, const arguments<norm2, half>&, cudaStream_t);
-template void launch_warp_shuffle(const plan&, const arguments<norm2, bfloat16>&, cudaStream_t);
-
-#undef INSTANTIATE
+HEDDLE_REDUCTIONS(HEDDLE_REDUCE_LAUNCH, launch_warp_shuffle)
 
 }  // namespace heddle::kernels::reduce

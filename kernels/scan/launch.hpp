@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernels/device/launchers.hpp"
 #include "kernels/scan/facts.hpp"
 #include <heddle/device.hpp>
 #include <heddle/scan.hpp>
@@ -25,6 +26,8 @@ struct arguments {
     std::byte* scratch = nullptr;  ///< scratch_bytes() of the plan, of any content; if 0, both are null
 };
 
+using facts_type = scan_facts;
+
 /// How a rung computes a problem.
 struct plan {
     std::int64_t blocks = 1;
@@ -45,11 +48,6 @@ inline std::int64_t scratch_bytes(const plan& plan) {
 
 /// Each rung has a plan and a launch. The plan is pure. It takes the problems that meet the needs in the rung's row.
 /// The launch scans by the plan for these arguments.
-#define DECLARE(rung, ...)                                                    \
-    plan plan_##rung(const scan_facts& problem, const device_traits& device); \
-    template <class T>                                                        \
-    void launch_##rung(const plan& plan, const arguments<T>& arguments, cudaStream_t stream);
-HEDDLE_SCAN_RUNGS(DECLARE)
-#undef DECLARE
+HEDDLE_SCAN_RUNGS(HEDDLE_PLAN_AND_LAUNCH)
 
 }  // namespace heddle::kernels::scan

@@ -14,6 +14,7 @@
 // packets there are. The limit is DRAM, and below some MB the latency of the launch and of the look-back.
 
 #include "kernels/device/launch.hpp"
+#include "kernels/device/launchers.hpp"
 #include "kernels/device/math.hpp"
 #include "kernels/device/ptx/cp_async.cuh"
 #include "kernels/device/ptx/store.cuh"
@@ -97,6 +98,16 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_sm)
     const int end = static_cast<int>(min(x.size - first, std::int64_t{Tile::elements}));
     const bool is_inside = begin == 0 && end == Tile::elements;
     const auto index = [&](int p) { return (warp * rows + p) * warp_size + lane; };
+    /// For tiles that x and y cut: calls visit(place in the tile, element, whether it is inside).
+    const auto for_each_element = [&](const auto& visit) {
+#pragma unroll 2
+        for (int p = 0; p < rows; ++p)
+#pragma unroll
+            for (int e = 0; e < width; ++e) {
+                const int at = index(p) * width + e;
+                visit(at, shared.packets[index(p)][e], at >= begin && at < end);
+            }
+    };
     const T* from = x.data + first * (copies_packets ? 1 : x.stride);
     T* to = y.data + first * (width == 1 ? y.stride : 1);
 
@@ -113,16 +124,11 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_sm)
                                              from + (index(p) * width + e) * x.stride, sizeof(T));
     } else {
         // A copy of no bytes writes zeros. All of these copies are under way together too.
-#pragma unroll 2
-        for (int p = 0; p < rows; ++p)
-#pragma unroll
-            for (int e = 0; e < width; ++e) {
-                const int at = index(p) * width + e;
-                const bool is_there = at >= begin && at < end;
-                ptx::cp_async<sizeof(T)>(&shared.packets[index(p)][e],
-                                         is_there ? from + at * (copies_packets ? 1 : x.stride) : x.data,
-                                         is_there ? sizeof(T) : 0);
-            }
+        for_each_element([&](int at, T& element, bool is_there) {
+            ptx::cp_async<sizeof(T)>(&element,
+                                     is_there ? from + at * (copies_packets ? 1 : x.stride) : x.data,
+                                     is_there ? sizeof(T) : 0);
+        });
     }
     ptx::cp_async_commit_group();
     if (!is_alone) {
@@ -184,14 +190,9 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_sm)
                 *at = sums;
         }
     } else {
-#pragma unroll 2
-        for (int p = 0; p < rows; ++p)
-#pragma unroll
-            for (int e = 0; e < width; ++e) {
-                const int at = index(p) * width + e;
-                if (at >= begin && at < end)
-                    to[at * (width == 1 ? y.stride : 1)] = plus{}(start, shared.packets[index(p)][e]);
-            }
+        for_each_element([&](int at, const T& element, bool is_there) {
+            if (is_there) to[at * (width == 1 ? y.stride : 1)] = plus{}(start, element);
+        });
     }
 }
 
@@ -276,9 +277,6 @@ void launch_look_back(const plan& plan, const arguments<T>& arguments, cudaStrea
         launch<tile<T, widest<T>>, false>(plan, arguments, stream);
 }
 
-template void launch_look_back(const plan&, const arguments<double>&, cudaStream_t);
-template void launch_look_back(const plan&, const arguments<float>&, cudaStream_t);
-template void launch_look_back(const plan&, const arguments<std::int32_t>&, cudaStream_t);
-template void launch_look_back(const plan&, const arguments<std::int64_t>&, cudaStream_t);
+HEDDLE_WIDE_TYPES(HEDDLE_LAUNCH, launch_look_back, plan, arguments)
 
 }  // namespace heddle::kernels::scan

@@ -11,6 +11,7 @@
 // It takes any stride. One SM does all the work and waits for memory and barriers; all others idle.
 
 #include "kernels/device/launch.hpp"
+#include "kernels/device/launchers.hpp"
 #include "kernels/device/ptx/sync.cuh"
 #include "kernels/scan/launch.hpp"
 #include "kernels/scan/plus.cuh"
@@ -63,9 +64,6 @@ void launch_naive(const plan& plan, const arguments<T>& arguments, cudaStream_t 
            arguments.y, arguments.kind);
 }
 
-template void launch_naive(const plan&, const arguments<double>&, cudaStream_t);
-template void launch_naive(const plan&, const arguments<float>&, cudaStream_t);
-template void launch_naive(const plan&, const arguments<std::int32_t>&, cudaStream_t);
-template void launch_naive(const plan&, const arguments<std::int64_t>&, cudaStream_t);
+HEDDLE_WIDE_TYPES(HEDDLE_LAUNCH, launch_naive, plan, arguments)
 
 }  // namespace heddle::kernels::scan

@@ -13,6 +13,7 @@
 
 #include "kernels/device/block_reduce.cuh"
 #include "kernels/device/launch.hpp"
+#include "kernels/device/launchers.hpp"
 #include "kernels/device/math.hpp"
 #include "kernels/device/ptx/sync.cuh"
 #include "kernels/scan/launch.hpp"
@@ -118,9 +119,6 @@ void launch_reduce_then_scan(const plan& plan, const arguments<T>& arguments, cu
            arguments.y, arguments.kind, segment, blocks > 1 ? sums : nullptr);
 }
 
-template void launch_reduce_then_scan(const plan&, const arguments<double>&, cudaStream_t);
-template void launch_reduce_then_scan(const plan&, const arguments<float>&, cudaStream_t);
-template void launch_reduce_then_scan(const plan&, const arguments<std::int32_t>&, cudaStream_t);
-template void launch_reduce_then_scan(const plan&, const arguments<std::int64_t>&, cudaStream_t);
+HEDDLE_WIDE_TYPES(HEDDLE_LAUNCH, launch_reduce_then_scan, plan, arguments)
 
 }  // namespace heddle::kernels::scan

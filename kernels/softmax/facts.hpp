@@ -3,7 +3,7 @@
 #include "kernels/device/layout.hpp"
 #include <heddle/softmax.hpp>
 
-/// All that rows, plans and messages read of a problem. Pure.
+/// The facts of a problem that the tables of rungs, the plans and the messages read. Pure.
 namespace heddle::kernels::softmax {
 
 struct softmax_facts : row_facts {

@@ -6,10 +6,12 @@
 // element, the second time from L1 or L2 where it fits. It takes any strides.
 
 #include "kernels/device/grid.hpp"
-#include "kernels/device/launch.hpp"
+#include "kernels/device/launchers.hpp"
 #include "kernels/device/ptx/sync.cuh"
 #include "kernels/device/row.cuh"
+#include "kernels/device/row_launch.hpp"
 #include "kernels/device/runs.cuh"
+#include "kernels/device/strided_row.cuh"
 #include "kernels/softmax/gradient.cuh"
 #include "kernels/softmax/launch.hpp"
 
@@ -24,31 +26,20 @@ struct tile {
     static constexpr int warps = threads / warp_size;
 };
 
-/// Every thread gets the sum over the block.
-__device__ float block_sum(float value, float (&of_warps)[tile::warps]) {
-    value = lanes_reduce(value, warp_size, plus{});
-    ptx::sync_threads();  // the former sum has been read
-    if (threadIdx.x % warp_size == 0) of_warps[threadIdx.x / warp_size] = value;
-    ptx::sync_threads();
-    return lanes_reduce(of_warps[threadIdx.x % tile::warps], tile::warps, plus{});
-}
-
 template <bool logarithm, class T>
 __global__ void __launch_bounds__(tile::threads) gradient_block_per_row(gradient_arguments<T> a) {
     __shared__ float of_warps[tile::warps];
     for (std::int64_t row = blockIdx.x; row < a.dx.rows; row += gridDim.x) {
-        const T* y = a.y.data + row * a.y.row_stride;
-        const T* dy = a.dy.data + row * a.dy.row_stride;
-        T* dx = a.dx.data + row * a.dx.row_stride;
-        const auto y_at = [&](std::int64_t col) { return static_cast<float>(y[col * a.y.col_stride]); };
-        const auto dy_at = [&](std::int64_t col) { return static_cast<float>(dy[col * a.dy.col_stride]); };
+        const strided_row y(a.y, row);
+        const strided_row dy(a.dy, row);
+        const strided_row dx(a.dx, row);
 
         const float of_thread = combine_runs(
             threadIdx.x, a.dx.cols, tile::threads, 0.0f,
-            [&](std::int64_t col) { return gradient_term<logarithm>(y_at(col), dy_at(col)); }, plus{});
+            [&](std::int64_t col) { return gradient_term<logarithm>(y(col), dy(col)); }, plus{});
         const float sum = block_sum(of_thread, of_warps);
         for (std::int64_t col = threadIdx.x; col < a.dx.cols; col += tile::threads)
-            dx[col * a.dx.col_stride] = static_cast<T>(gradient_of<logarithm, T>(y_at(col), dy_at(col), sum));
+            dx.store(col, gradient_of<logarithm, T>(y(col), dy(col), sum));
     }
 }
 
@@ -61,21 +52,9 @@ gradient_plan plan_gradient_block_per_row(const gradient_facts& problem, const d
 template <bool logarithm, class T>
 void launch_gradient_block_per_row(const gradient_plan& plan, const gradient_arguments<T>& arguments,
                                    cudaStream_t stream) {
-    launch({.blocks = {plan.rows.blocks}, .threads = plan.rows.threads, .stream = stream},
-           gradient_block_per_row<logarithm, T>, arguments);
+    launch_rows(plan.rows, gradient_block_per_row<logarithm, T>, arguments, stream);
 }
 
-template void launch_gradient_block_per_row<false>(const gradient_plan&, const gradient_arguments<float>&,
-                                                   cudaStream_t);
-template void launch_gradient_block_per_row<false>(const gradient_plan&, const gradient_arguments<half>&,
-                                                   cudaStream_t);
-template void launch_gradient_block_per_row<false>(const gradient_plan&, const gradient_arguments<bfloat16>&,
-                                                   cudaStream_t);
-template void launch_gradient_block_per_row<true>(const gradient_plan&, const gradient_arguments<float>&,
-                                                  cudaStream_t);
-template void launch_gradient_block_per_row<true>(const gradient_plan&, const gradient_arguments<half>&,
-                                                  cudaStream_t);
-template void launch_gradient_block_per_row<true>(const gradient_plan&, const gradient_arguments<bfloat16>&,
-                                                  cudaStream_t);
+HEDDLE_LAUNCHES_OF_BOTH(launch_gradient_block_per_row, gradient_plan, gradient_arguments)
 
 }  // namespace heddle::kernels::softmax

@@ -7,9 +7,9 @@
 // packets of 16 bytes, or element by element where addresses or row lengths are no multiples of that. Clusters need
 // compute capability 9.0. The elements of a row must lie side by side. The limit is DRAM.
 
-#include "kernels/device/clusters.hpp"
-#include "kernels/device/launch.hpp"
+#include "kernels/device/launchers.hpp"
 #include "kernels/device/row.cuh"
+#include "kernels/device/row_launch.hpp"
 #include "kernels/softmax/gradient.cuh"
 #include "kernels/softmax/launch.hpp"
 
@@ -117,10 +117,7 @@ __global__ void __launch_bounds__(tile::block_threads, tile::blocks_per_sm)
     const T* y = a.y.data + row * a.y.row_stride;
     const T* dy = a.dy.data + row * a.dy.row_stride;
     const std::int64_t chunk = std::int64_t{elements} * blocks * blockDim.x;
-    const auto share_at = [&](std::int64_t col) {
-        const std::int64_t left = a.dx.cols - col;
-        return share_type::of_block(left < chunk ? left : chunk);
-    };
+    const auto share_at = [&](std::int64_t col) { return share_type::of_chunk(a.dx.cols - col, chunk); };
 
     held<share_type> values;
     float of_thread = 0;
@@ -138,55 +135,30 @@ __global__ void __launch_bounds__(tile::block_threads, tile::blocks_per_sm)
     }
 }
 
-template <bool logarithm, class T, int width>
-auto kernel_of(const row_plan& plan) -> void (*)(gradient_arguments<T>) {
-    constexpr int most = tile::most_elements;
-    switch (plan.kind) {
-        case row_plan::holder::lanes:
-            if (plan.elements == most) return gradient_lanes<logarithm, T, width, most>;
-            return gradient_lanes<logarithm, T, width, tile::small_elements(width)>;
-        case row_plan::holder::block:
-            return gradient_block<logarithm, T, width, most>;
-        case row_plan::holder::streamed:
-            break;
-    }
-    return gradient_streamed<logarithm, T, width, most>;
-}
-
 }  // namespace
 
 gradient_plan plan_gradient_vectorized(const gradient_facts& problem, const device_traits& device) {
-    const int width = problem.in_packets ? max_vector_bytes / static_cast<int>(problem.element_bytes) : 1;
-    return {plan_rows(problem.rows, problem.cols, width, device.sm_count,
-                      has_clusters(device.compute_capability_major, device.compute_capability_minor),
-                      tile::most_elements),
-            width};
+    return {plan_rows(problem, device, tile::most_elements), load_width(problem)};
 }
 
 template <bool logarithm, class T>
 void launch_gradient_vectorized(const gradient_plan& plan, const gradient_arguments<T>& arguments,
                                 cudaStream_t stream) {
-    constexpr int packet = max_vector_bytes / static_cast<int>(sizeof(T));
-    const auto kernel =
-        plan.width == 1 ? kernel_of<logarithm, T, 1>(plan.rows) : kernel_of<logarithm, T, packet>(plan.rows);
-    launch({.blocks = {plan.rows.blocks},
-            .threads = plan.rows.threads,
-            .stream = stream,
-            .cluster = plan.rows.cluster},
-           kernel, arguments);
+    launch_rows<T>(plan.rows, plan.width, arguments, stream, [&]<int width>(elements_constant<width>) {
+        return kernel_of_rows<width, tile::most_elements>(
+            plan.rows,
+            []<int elements>(elements_constant<elements>) {
+                return gradient_lanes<logarithm, T, width, elements>;
+            },
+            []<int elements>(elements_constant<elements>) {
+                return gradient_block<logarithm, T, width, elements>;
+            },
+            []<int elements>(elements_constant<elements>) {
+                return gradient_streamed<logarithm, T, width, elements>;
+            });
+    });
 }
 
-template void launch_gradient_vectorized<false>(const gradient_plan&, const gradient_arguments<float>&,
-                                                cudaStream_t);
-template void launch_gradient_vectorized<false>(const gradient_plan&, const gradient_arguments<half>&,
-                                                cudaStream_t);
-template void launch_gradient_vectorized<false>(const gradient_plan&, const gradient_arguments<bfloat16>&,
-                                                cudaStream_t);
-template void launch_gradient_vectorized<true>(const gradient_plan&, const gradient_arguments<float>&,
-                                               cudaStream_t);
-template void launch_gradient_vectorized<true>(const gradient_plan&, const gradient_arguments<half>&,
-                                               cudaStream_t);
-template void launch_gradient_vectorized<true>(const gradient_plan&, const gradient_arguments<bfloat16>&,
-                                               cudaStream_t);
+HEDDLE_LAUNCHES_OF_BOTH(launch_gradient_vectorized, gradient_plan, gradient_arguments)
 
 }  // namespace heddle::kernels::softmax

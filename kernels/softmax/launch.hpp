@@ -12,17 +12,17 @@
 
 namespace heddle::kernels::softmax {
 
-/// x and y have the same shape and at least one element; y is x or apart from it.
+/// x and y have one shape, with at least one element. y is x, or overlaps nothing of it.
 template <class T>
 struct arguments {
     matrix_view<const T> x;
     matrix_view<T> y;
 };
 
-/// How a rung does a problem.
+/// How a rung computes a problem.
 struct plan {
-    row_plan rows;  ///< all of it for vectorized, the blocks and threads alone for naive and online
-    int width = 1;  ///< elements that are loaded at once
+    row_plan rows;  ///< naive and online use only its blocks and threads
+    int width = 1;  ///< elements per load
     strip_plan strips = {};
 };
 
@@ -35,7 +35,7 @@ struct plan {
 HEDDLE_SOFTMAX_RUNGS(DECLARE)
 #undef DECLARE
 
-/// What a gradient takes: all have the same shape and at least one element; dx is y, dy or apart from both.
+/// y, dy and dx have one shape, with at least one element. dx is y or dy, or overlaps neither.
 template <class T>
 struct gradient_arguments {
     matrix_view<const T> y;
@@ -43,9 +43,10 @@ struct gradient_arguments {
     matrix_view<T> dx;
 };
 
+/// How a rung of a gradient computes a problem.
 struct gradient_plan {
-    row_plan rows;  ///< of naive and block_per_row, the blocks and threads alone
-    int width = 1;  ///< elements that are loaded at once
+    row_plan rows;  ///< naive and block_per_row use only its blocks and threads
+    int width = 1;  ///< elements per load
 };
 
 /// The same for the rungs of the gradients.

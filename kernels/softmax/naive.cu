@@ -6,9 +6,12 @@
 // 32 bytes for one element, three times. Few rows leave the device empty. It takes any strides; a column-major
 // matrix makes loads coalesced.
 
-#include "kernels/device/launch.hpp"
+#include "kernels/device/launchers.hpp"
 #include "kernels/device/math.hpp"
+#include "kernels/device/row.cuh"
+#include "kernels/device/row_launch.hpp"
 #include "kernels/device/runs.cuh"
+#include "kernels/device/strided_row.cuh"
 #include "kernels/softmax/exponential.cuh"
 #include "kernels/softmax/launch.hpp"
 
@@ -25,19 +28,16 @@ template <bool logarithm, class T>
 __global__ void __launch_bounds__(tile::threads) naive(arguments<T> a) {
     const std::int64_t row = std::int64_t{blockIdx.x} * tile::threads + threadIdx.x;
     if (row >= a.x.rows) return;
-    const T* x = a.x.data + row * a.x.row_stride;
-    T* y = a.y.data + row * a.y.row_stride;
-    const auto element = [&](std::int64_t col) { return static_cast<float>(x[col * a.x.col_stride]); };
+    const strided_row x(a.x, row);
+    const strided_row y(a.y, row);
 
     float largest = -infinity;
-    for (std::int64_t col = 0; col < a.x.cols; ++col) largest = fmaxf(largest, element(col));
-    const auto share = [&](std::int64_t col) { return exponential<T>(difference(element(col), largest)); };
-    const auto add = [](float sum, float addend) { return sum + addend; };
-    const float sum = combine_runs(0, a.x.cols, 1, 0.0f, share, add);
+    for (std::int64_t col = 0; col < a.x.cols; ++col) largest = fmaxf(largest, x(col));
+    const auto share = [&](std::int64_t col) { return exponential<T>(difference(x(col), largest)); };
+    const float sum = combine_runs(0, a.x.cols, 1, 0.0f, share, plus{});
 
     for (std::int64_t col = 0; col < a.x.cols; ++col)
-        y[col * a.y.col_stride] =
-            static_cast<T>(logarithm ? difference(element(col), largest) - logf(sum) : share(col) / sum);
+        y.store(col, logarithm ? difference(x(col), largest) - logf(sum) : share(col) / sum);
 }
 
 }  // namespace
@@ -48,15 +48,9 @@ plan plan_naive(const softmax_facts& problem, const device_traits&) {
 
 template <bool logarithm, class T>
 void launch_naive(const plan& plan, const arguments<T>& arguments, cudaStream_t stream) {
-    launch({.blocks = {plan.rows.blocks}, .threads = plan.rows.threads, .stream = stream},
-           naive<logarithm, T>, arguments);
+    launch_rows(plan.rows, naive<logarithm, T>, arguments, stream);
 }
 
-template void launch_naive<false>(const plan&, const arguments<float>&, cudaStream_t);
-template void launch_naive<false>(const plan&, const arguments<half>&, cudaStream_t);
-template void launch_naive<false>(const plan&, const arguments<bfloat16>&, cudaStream_t);
-template void launch_naive<true>(const plan&, const arguments<float>&, cudaStream_t);
-template void launch_naive<true>(const plan&, const arguments<half>&, cudaStream_t);
-template void launch_naive<true>(const plan&, const arguments<bfloat16>&, cudaStream_t);
+HEDDLE_LAUNCHES_OF_BOTH(launch_naive, plan, arguments)
 
 }  // namespace heddle::kernels::softmax

@@ -9,8 +9,10 @@
 // strides.
 
 #include "kernels/device/grid.hpp"
-#include "kernels/device/launch.hpp"
+#include "kernels/device/launchers.hpp"
 #include "kernels/device/ptx/sync.cuh"
+#include "kernels/device/row_launch.hpp"
+#include "kernels/device/strided_row.cuh"
 #include "kernels/softmax/exponential.cuh"
 #include "kernels/softmax/launch.hpp"
 
@@ -31,14 +33,13 @@ __global__ void __launch_bounds__(tile::threads) online(arguments<T> a) {
     const int thread = static_cast<int>(threadIdx.x);
 
     for (std::int64_t row = blockIdx.x; row < a.x.rows; row += gridDim.x) {
-        const T* x = a.x.data + row * a.x.row_stride;
+        const strided_row x(a.x, row);
         T* y = a.y.data + row * a.y.row_stride;
-        const auto element = [&](std::int64_t col) { return static_cast<float>(x[col * a.x.col_stride]); };
 
         float largest = -infinity;
         float sum = 0;
         for (std::int64_t col = thread; col < a.x.cols; col += tile::threads) {
-            const float value = element(col);
+            const float value = x(col);
             const float former = largest;
             largest = fmaxf(largest, value);
             sum = sum * exponential<T>(difference(former, largest)) +
@@ -65,8 +66,8 @@ __global__ void __launch_bounds__(tile::threads) online(arguments<T> a) {
 
         for (std::int64_t col = thread; col < a.x.cols; col += tile::threads)
             y[col * a.y.col_stride] =
-                static_cast<T>(logarithm ? difference(element(col), largest) - logf(sum)
-                                         : exponential<T>(difference(element(col), largest)) / sum);
+                static_cast<T>(logarithm ? difference(x(col), largest) - logf(sum)
+                                         : exponential<T>(difference(x(col), largest)) / sum);
     }
 }
 
@@ -78,15 +79,9 @@ plan plan_online(const softmax_facts& problem, const device_traits&) {
 
 template <bool logarithm, class T>
 void launch_online(const plan& plan, const arguments<T>& arguments, cudaStream_t stream) {
-    launch({.blocks = {plan.rows.blocks}, .threads = plan.rows.threads, .stream = stream},
-           online<logarithm, T>, arguments);
+    launch_rows(plan.rows, online<logarithm, T>, arguments, stream);
 }
 
-template void launch_online<false>(const plan&, const arguments<float>&, cudaStream_t);
-template void launch_online<false>(const plan&, const arguments<half>&, cudaStream_t);
-template void launch_online<false>(const plan&, const arguments<bfloat16>&, cudaStream_t);
-template void launch_online<true>(const plan&, const arguments<float>&, cudaStream_t);
-template void launch_online<true>(const plan&, const arguments<half>&, cudaStream_t);
-template void launch_online<true>(const plan&, const arguments<bfloat16>&, cudaStream_t);
+HEDDLE_LAUNCHES_OF_BOTH(launch_online, plan, arguments)
 
 }  // namespace heddle::kernels::softmax

@@ -5,6 +5,7 @@
 // A step of a sum takes one exponential: of the smaller of the new element and the largest so far. It takes any strides.
 // It reads again what registers do not hold, and few long rows occupy few SMs.
 
+#include "kernels/device/launchers.hpp"
 #include "kernels/device/strip.cuh"
 #include "kernels/softmax/exponential.cuh"
 #include "kernels/softmax/launch.hpp"
@@ -70,11 +71,6 @@ void launch_strips(const plan& plan, const arguments<T>& arguments, cudaStream_t
     });
 }
 
-template void launch_strips<false>(const plan&, const arguments<float>&, cudaStream_t);
-template void launch_strips<false>(const plan&, const arguments<half>&, cudaStream_t);
-template void launch_strips<false>(const plan&, const arguments<bfloat16>&, cudaStream_t);
-template void launch_strips<true>(const plan&, const arguments<float>&, cudaStream_t);
-template void launch_strips<true>(const plan&, const arguments<half>&, cudaStream_t);
-template void launch_strips<true>(const plan&, const arguments<bfloat16>&, cudaStream_t);
+HEDDLE_LAUNCHES_OF_BOTH(launch_strips, plan, arguments)
 
 }  // namespace heddle::kernels::softmax

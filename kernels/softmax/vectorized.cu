@@ -12,9 +12,9 @@
 // need compute capability 9.0; elsewhere rows beyond 16384 are read twice. The elements of a row must lie side
 // by side. The limit is DRAM.
 
-#include "kernels/device/clusters.hpp"
-#include "kernels/device/launch.hpp"
+#include "kernels/device/launchers.hpp"
 #include "kernels/device/row.cuh"
+#include "kernels/device/row_launch.hpp"
 #include "kernels/softmax/exponential.cuh"
 #include "kernels/softmax/launch.hpp"
 
@@ -99,8 +99,7 @@ __global__ void __launch_bounds__(tile::block_threads, tile::large_blocks_per_sm
     T* y = a.y.data + row * a.y.row_stride;
     const std::int64_t chunk = std::int64_t{elements} * blocks * blockDim.x;
     const auto share_at = [&](std::int64_t col) {
-        const std::int64_t left = a.x.cols - col;
-        return row_share<T, width, elements>::of_block(left < chunk ? left : chunk);
+        return row_share<T, width, elements>::of_chunk(a.x.cols - col, chunk);
     };
 
     float values[elements];
@@ -109,17 +108,11 @@ __global__ void __launch_bounds__(tile::block_threads, tile::large_blocks_per_sm
     for (; col < a.x.cols; col += chunk) {
         const auto share = share_at(col);
         share.load(x + col, values, -infinity);
-        const float largest = fmaxf(mine.largest, largest_of(values));
-        const float origin = origin_of(share, values, largest);
-        mine.sum = mine.sum * exponential<T>(difference(mine.largest, largest)) +
-                   sum_of_exponentials<T>(values, origin);
-        mine.largest = largest;
+        add<T>(mine, share, values);
     }
 
-    const float largest = lanes_reduce(mine.largest, warp_size, larger{});
-    const float sum =
-        lanes_reduce(mine.sum * exponential<T>(difference(mine.largest, largest)), warp_size, plus{});
-    exchange.publish({largest, sum});
+    const normalizer of_warp = combine<T>(mine);
+    exchange.publish({of_warp.largest, of_warp.sum});
     const normalizer of_row = combine<T>(exchange);
 
     for (col -= chunk; col >= 0; col -= chunk) {
@@ -132,51 +125,25 @@ __global__ void __launch_bounds__(tile::block_threads, tile::large_blocks_per_sm
     }
 }
 
-template <bool logarithm, class T, int width>
-auto kernel_of(const row_plan& plan) -> void (*)(arguments<T>) {
-    switch (plan.kind) {
-        case row_plan::holder::lanes:
-            if (plan.elements == tile::large_elements)
-                return lanes<logarithm, T, width, tile::large_elements>;
-            if (plan.elements == tile::medium_elements)
-                return lanes<logarithm, T, width, tile::medium_elements>;
-            return lanes<logarithm, T, width, tile::small_elements(width)>;
-        case row_plan::holder::block:
-            if (plan.elements == tile::large_elements)
-                return block<logarithm, T, width, tile::large_elements>;
-            return block<logarithm, T, width, tile::medium_elements>;
-        case row_plan::holder::streamed:
-            break;
-    }
-    return streamed<logarithm, T, width, tile::medium_elements>;
-}
-
 }  // namespace
 
 plan plan_vectorized(const softmax_facts& problem, const device_traits& device) {
-    const int width = problem.in_packets ? max_vector_bytes / static_cast<int>(problem.element_bytes) : 1;
-    return {plan_rows(problem.rows, problem.cols, width, device.sm_count,
-                      has_clusters(device.compute_capability_major, device.compute_capability_minor)),
-            width};
+    return {plan_rows(problem, device), load_width(problem)};
 }
 
 template <bool logarithm, class T>
 void launch_vectorized(const plan& plan, const arguments<T>& arguments, cudaStream_t stream) {
-    constexpr int packet = max_vector_bytes / static_cast<int>(sizeof(T));
-    const auto kernel =
-        plan.width == 1 ? kernel_of<logarithm, T, 1>(plan.rows) : kernel_of<logarithm, T, packet>(plan.rows);
-    launch({.blocks = {plan.rows.blocks},
-            .threads = plan.rows.threads,
-            .stream = stream,
-            .cluster = plan.rows.cluster},
-           kernel, arguments);
+    launch_rows<T>(plan.rows, plan.width, arguments, stream, [&]<int width>(elements_constant<width>) {
+        return kernel_of_rows<width>(
+            plan.rows,
+            []<int elements>(elements_constant<elements>) { return lanes<logarithm, T, width, elements>; },
+            []<int elements>(elements_constant<elements>) { return block<logarithm, T, width, elements>; },
+            []<int elements>(elements_constant<elements>) {
+                return streamed<logarithm, T, width, elements>;
+            });
+    });
 }
 
-template void launch_vectorized<false>(const plan&, const arguments<float>&, cudaStream_t);
-template void launch_vectorized<false>(const plan&, const arguments<half>&, cudaStream_t);
-template void launch_vectorized<false>(const plan&, const arguments<bfloat16>&, cudaStream_t);
-template void launch_vectorized<true>(const plan&, const arguments<float>&, cudaStream_t);
-template void launch_vectorized<true>(const plan&, const arguments<half>&, cudaStream_t);
-template void launch_vectorized<true>(const plan&, const arguments<bfloat16>&, cudaStream_t);
+HEDDLE_LAUNCHES_OF_BOTH(launch_vectorized, plan, arguments)
 
 }  // namespace heddle::kernels::softmax

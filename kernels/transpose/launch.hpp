@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/device/launch.hpp"
+#include "kernels/device/launchers.hpp"
 #include "kernels/transpose/facts.hpp"
 #include <heddle/device.hpp>
 #include <heddle/transpose.hpp>
@@ -41,6 +42,8 @@ struct block_order {
     std::int64_t tiles_across_a_z = 0;
 };
 
+using facts_type = transpose_facts;
+
 /// How a rung computes a problem.
 struct plan {
     launch_extents blocks{1};
@@ -57,12 +60,7 @@ struct plan {
 
 /// Each rung has a plan and a launch. The plan is pure. It takes the problems that meet the needs in the rung's row.
 /// The launch transposes by the plan for these arguments.
-#define DECLARE(rung, ...)                                                         \
-    plan plan_##rung(const transpose_facts& problem, const device_traits& device); \
-    template <class Word>                                                          \
-    void launch_##rung(const plan& plan, const arguments<Word>& arguments, cudaStream_t stream);
-HEDDLE_TRANSPOSE_RUNGS(DECLARE)
-#undef DECLARE
+HEDDLE_TRANSPOSE_RUNGS(HEDDLE_PLAN_AND_LAUNCH)
 
 /// Plans `count` matrices that lie alike. Pure. Needs unit_stride, and no copy.
 plan plan_batch(const transpose_facts& problem, std::int64_t count, const device_traits& device);

@@ -12,6 +12,7 @@
 
 #include "kernels/device/grid.hpp"
 #include "kernels/device/launch.hpp"
+#include "kernels/device/launchers.hpp"
 #include "kernels/device/math.hpp"
 #include "kernels/device/warp.hpp"
 #include "kernels/transpose/launch.hpp"
@@ -56,9 +57,6 @@ void launch_naive(const plan& plan, const arguments<Word>& arguments, cudaStream
     launch({.blocks = plan.blocks, .threads = plan.threads, .stream = stream}, naive<Word>, arguments);
 }
 
-template void launch_naive(const plan&, const arguments<std::uint8_t>&, cudaStream_t);
-template void launch_naive(const plan&, const arguments<std::uint16_t>&, cudaStream_t);
-template void launch_naive(const plan&, const arguments<std::uint32_t>&, cudaStream_t);
-template void launch_naive(const plan&, const arguments<std::uint64_t>&, cudaStream_t);
+HEDDLE_WORD_TYPES(HEDDLE_LAUNCH, launch_naive, plan, arguments)
 
 }  // namespace heddle::kernels::transpose

@@ -15,6 +15,7 @@
 
 #include "kernels/device/grid.hpp"
 #include "kernels/device/launch.hpp"
+#include "kernels/device/launchers.hpp"
 #include "kernels/device/math.hpp"
 #include "kernels/device/ptx/sync.cuh"
 #include "kernels/device/warp.hpp"
@@ -91,9 +92,6 @@ void launch_shared_memory(const plan& plan, const arguments<Word>& arguments, cu
            arguments);
 }
 
-template void launch_shared_memory(const plan&, const arguments<std::uint8_t>&, cudaStream_t);
-template void launch_shared_memory(const plan&, const arguments<std::uint16_t>&, cudaStream_t);
-template void launch_shared_memory(const plan&, const arguments<std::uint32_t>&, cudaStream_t);
-template void launch_shared_memory(const plan&, const arguments<std::uint64_t>&, cudaStream_t);
+HEDDLE_WORD_TYPES(HEDDLE_LAUNCH, launch_shared_memory, plan, arguments)
 
 }  // namespace heddle::kernels::transpose

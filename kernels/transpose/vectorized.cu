@@ -14,6 +14,7 @@
 // copy of rows are copied without shared memory. It needs unit stride on both sides. The limit is DRAM.
 
 #include "kernels/device/launch.hpp"
+#include "kernels/device/launchers.hpp"
 #include "kernels/transpose/copy_rows.cuh"
 #include "kernels/transpose/launch.hpp"
 #include "kernels/transpose/strips.cuh"
@@ -65,9 +66,6 @@ void launch_vectorized(const plan& plan, const arguments<Word>& arguments, cudaS
            destination.col_stride * bytes, source.rows, source.cols * bytes);
 }
 
-template void launch_vectorized(const plan&, const arguments<std::uint8_t>&, cudaStream_t);
-template void launch_vectorized(const plan&, const arguments<std::uint16_t>&, cudaStream_t);
-template void launch_vectorized(const plan&, const arguments<std::uint32_t>&, cudaStream_t);
-template void launch_vectorized(const plan&, const arguments<std::uint64_t>&, cudaStream_t);
+HEDDLE_WORD_TYPES(HEDDLE_LAUNCH, launch_vectorized, plan, arguments)
 
 }  // namespace heddle::kernels::transpose

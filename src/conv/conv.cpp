@@ -14,6 +14,8 @@
 #include <optional>
 #include <string>
 
+#pragma GCC visibility push(default)
+
 namespace heddle {
 namespace {
 
@@ -92,6 +94,16 @@ void validate_call(const tensor_view<const In>& input, const filter_view<const I
                                 {"epilogue.residual", footprint_of(epilogue.residual)}});
 }
 
+/// The arguments that the rung's launch takes. If the plan says so, they are copies of the operands.
+template <class In, class Out>
+kernels::conv::arguments<In, Out> arranged(const kernels::conv::arguments<In, Out>& a,
+                                           const kernels::conv::plan& plan, cudaStream_t stream) {
+    if constexpr (HEDDLE_COMPILED_FOR_90 != 0)
+        if (plan.copies != kernels::conv::operand_copies{})
+            return kernels::conv::launch_copies(plan, a, stream);
+    return a;
+}
+
 /// Whether a user's function can be compiled into the kernel.
 bool takes_function(std::string_view kernel) {
     using namespace kernels::conv;
@@ -158,7 +170,7 @@ void conv(tensor_view<const std::type_identity_t<In>> input,
                    : rungs.choose("conv", conv_algorithm::naive, problem, device.traits());
     });
     arguments.scratch = workspace.scratch();
-    chosen.rung->launch(chosen.plan, arguments, stream.get());
+    chosen.rung->launch(chosen.plan, arranged(arguments, chosen.plan, stream.get()), stream.get());
 }
 
 template <class Out, class In>
@@ -187,6 +199,7 @@ std::optional<kernels::conv::function_call<In, Out>> prepare_conv(
     arguments.epilogue.is_identity = false;
     conv_problem problem = problem_of<In, Out>(input, filters, output, epilogue, options);
     problem.has_epilogue = true;
+    problem.has_scratch = false;
     const auto rungs = conv_rungs<In, Out>();
     const auto is_asked = [&](const conv_rung<In, Out>& row) {
         return (options.algorithm == automatic || row.id == options.algorithm) &&
@@ -219,7 +232,7 @@ std::optional<kernels::conv::function_call<In, Out>> prepare_conv(
 
 }  // namespace detail
 
-#define INSTANTIATE(Out, In)                                                                       \
+#define INSTANTIATE(In, Out)                                                                       \
     template conv_problem conv_problem_of<Out, In>(tensor_view<const In>, filter_view<const In>,   \
                                                    tensor_view<Out>, const conv_options&);         \
     template conv_problem conv_problem_of<Out, In>(tensor_view<const In>, filter_view<const In>,   \
@@ -232,11 +245,9 @@ std::optional<kernels::conv::function_call<In, Out>> prepare_conv(
     template std::optional<kernels::conv::function_call<In, Out>> detail::prepare_conv(            \
         tensor_view<const In>, filter_view<const In>, tensor_view<Out>, const conv_epilogue<Out>&, \
         cuda::stream_ref, const conv_options&, bool (*)());
-INSTANTIATE(float, float)
-INSTANTIATE(half, half)
-INSTANTIATE(float, half)
-INSTANTIATE(bfloat16, bfloat16)
-INSTANTIATE(float, bfloat16)
+HEDDLE_PAIRS_OF_TYPES(INSTANTIATE)
 #undef INSTANTIATE
 
 }  // namespace heddle
+
+#pragma GCC visibility pop

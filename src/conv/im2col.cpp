@@ -77,7 +77,7 @@ class group_products {
 
     void enqueue(const conv_arguments<In, Out>& a, cudaStream_t stream) const {
         for (std::int64_t group = 0; group < a.geometry.groups; ++group) {
-            if (plan_.copies) kernels::conv::launch_lay_out(plan_, a, group, windows_of(a), stream);
+            if (plan_.lays_out) kernels::conv::launch_lay_out(plan_, a, group, windows_of(a), stream);
             launch(planned_, product_of(a, group), stream);
         }
         if (plan_.has_sums) kernels::conv::launch_store_sums(a, sums_of(a), stream);
@@ -94,8 +94,8 @@ class group_products {
                            outputs = a.filters.outputs / a.geometry.groups, first = group * outputs,
                            depth = a.filters.height * a.filters.width * a.filters.channels;
         const matrix_view<const In> rows =
-            plan_.copies ? matrix_view<const In>{windows_of(a), pixels, depth, plan_.window_stride}
-                         : channels_of(a.input, group * depth, depth);
+            plan_.lays_out ? matrix_view<const In>{windows_of(a), pixels, depth, plan_.window_stride}
+                           : channels_of(a.input, group * depth, depth);
         const matrix_view<const In> filters{a.filters.data + first * a.filters.output_stride, outputs, depth,
                                             std::max(a.filters.output_stride, depth)};
         if constexpr (std::is_same_v<Sum, Out>)
@@ -134,13 +134,9 @@ void launch_im2col(const kernels::conv::plan& plan, const conv_arguments<In, Out
     plan.has_sums ? run_parts<float>(plan, a, stream) : run_parts<Out>(plan, a, stream);
 }
 
-#define INSTANTIATE(Out, In) \
+#define INSTANTIATE(In, Out) \
     template void launch_im2col(const kernels::conv::plan&, const conv_arguments<In, Out>&, cudaStream_t);
-INSTANTIATE(float, float)
-INSTANTIATE(half, half)
-INSTANTIATE(float, half)
-INSTANTIATE(bfloat16, bfloat16)
-INSTANTIATE(float, bfloat16)
+HEDDLE_PAIRS_OF_TYPES(INSTANTIATE)
 #undef INSTANTIATE
 
 }  // namespace heddle::detail

@@ -87,12 +87,15 @@ constexpr need of_16_bits{[](auto& problem, auto&) { return problem.operands != 
                           "takes half and bfloat16"};
 constexpr need channels{[](auto& problem, auto&) { return problem.filters.channels > 0; },
                         "needs input channels"};
-constexpr need window_maps{[](auto& problem, auto&) { return has_window_map(problem); },
-                           "needs pixels at multiples of 16 bytes, windows that step by 8 at "
-                           "most and reach at most 255 pixels, padding of "
-                           "at most 127, and extents below 2^31"};
-constexpr need filter_maps{[](auto& problem, auto&) { return has_filter_map(problem.filters); },
-                           "needs filters whose taps lie at multiples of 16 bytes, at one stride"};
+constexpr need window_maps{[](auto& problem, auto&) { return has_window_map(with_maps(problem)); },
+                           "needs windows that step by 8 at most and reach at most 255 pixels, padding of "
+                           "at most 127, extents below 2^31, and copies of less than 64 GiB"};
+constexpr need filter_maps{[](auto& problem, auto&) { return has_filter_map(with_maps(problem).filters); },
+                           "needs copies of filters of less than 64 GiB"};
+constexpr need memory_for_copies{
+    [](auto& problem, auto&) { return problem.has_scratch || copies_for_maps(problem) == operand_copies{}; },
+    "needs pixels and taps at multiples of 16 bytes, taps at one stride, or "
+    "scratch memory for copies"};
 constexpr std::string_view lacks_whole_groups =
     "needs groups of a multiple of 64 input channels, of float 32, and of a multiple of a tile's outputs";
 constexpr need whole_groups_of_wgmma{
@@ -120,7 +123,7 @@ constexpr need few_tiles{
 constexpr need matrix_output{
     [](auto& problem, auto&) { return is_matrix(problem.output) && is_matrix(problem.residual); },
     "needs an output and a residual whose pixels all lie at one stride"};
-constexpr auto maps = needs<channels, window_maps, filter_maps>;
+constexpr auto maps = needs<channels, window_maps, filter_maps, memory_for_copies>;
 
 template <class In, class Out, class Rung = conv_rung<In, Out>>
 constexpr auto table = joined(
@@ -282,11 +285,9 @@ rung_table<conv_rung<In, Out>> conv_rungs() {
     return {table<In, Out>, enumeration};
 }
 
-template rung_table<conv_rung<float, float>> conv_rungs();
-template rung_table<conv_rung<half, half>> conv_rungs();
-template rung_table<conv_rung<half, float>> conv_rungs();
-template rung_table<conv_rung<bfloat16, bfloat16>> conv_rungs();
-template rung_table<conv_rung<bfloat16, float>> conv_rungs();
+#define INSTANTIATE(In, Out) template rung_table<conv_rung<In, Out>> conv_rungs();
+HEDDLE_PAIRS_OF_TYPES(INSTANTIATE)
+#undef INSTANTIATE
 
 }  // namespace detail
 }  // namespace heddle

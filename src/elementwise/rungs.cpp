@@ -1,13 +1,12 @@
 #include "src/elementwise/rungs.hpp"
 
+#include "src/rung_queries.hpp"
 #include "src/validate.hpp"
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string>
-#include <string_view>
 
 namespace heddle {
 namespace {
@@ -16,11 +15,7 @@ using namespace kernels::elementwise;
 using namespace detail;
 using enum elementwise_algorithm;
 
-constexpr auto table = std::to_array<elementwise_rung>({
-#define ROW(name, pays, ...) {name, #name, needs<__VA_ARGS__>, pays, plan_##name, launch_##name},
-    HEDDLE_ELEMENTWISE_RUNGS(ROW)
-#undef ROW
-});
+constexpr auto table = std::to_array<elementwise_rung>({HEDDLE_ELEMENTWISE_RUNGS(HEDDLE_ROW)});
 
 constexpr rung_table rungs(table, "elementwise_algorithm");
 
@@ -45,23 +40,7 @@ elementwise_facts valid_facts(const char* operation, const elementwise_problem& 
 
 }  // namespace
 
-std::span<const elementwise_algorithm> elementwise_algorithms() {
-    return detail::ids_of<table>;
-}
-
-std::string_view to_string(elementwise_algorithm algorithm) {
-    return rungs.name_of(algorithm);
-}
-
-elementwise_algorithm select(const elementwise_problem& problem, const device_traits& device) {
-    return rungs.choose("select", automatic, valid_facts("select", problem, device), device).rung->id;
-}
-
-std::string why_not(elementwise_algorithm algorithm, const elementwise_problem& problem,
-                    const device_traits& device) {
-    rungs.require_known("why_not", "algorithm", algorithm);
-    return rungs.why_not("elementwise", algorithm, valid_facts("why_not", problem, device), device);
-}
+HEDDLE_RUNG_QUERIES(elementwise, table)
 
 detail::rung_table<detail::elementwise_rung> detail::elementwise_rungs() {
     return rungs;

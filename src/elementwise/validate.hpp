@@ -30,11 +30,6 @@ void validate_unary(const char* operation, const Input& x, const Output& y, bool
 
 void validate_scalars(const char* operation, const elementwise_call& call);
 
-/// Calls validate_elementwise(), and transposes the operands so that rows are contiguous. Operands without gaps become
-/// one long row.
-elementwise_facts prepare_elementwise(const char* operation, std::span<operand> operands,
-                                      std::size_t element_bytes);
-
 std::size_t size_of(element_type type);
 /// @throws invalid_argument  `operation` is not an enumerator
 const char* name_of(elementwise_operation operation);

@@ -12,6 +12,8 @@
 #include <cstdint>
 #include <type_traits>
 
+#pragma GCC visibility push(default)
+
 namespace heddle {
 namespace {
 
@@ -107,3 +109,5 @@ INSTANTIATE(std::uint8_t)
 #undef INSTANTIATE
 
 }  // namespace heddle
+
+#pragma GCC visibility pop

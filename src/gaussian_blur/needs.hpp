@@ -26,30 +26,37 @@ inline constexpr need tables{[](auto& p, auto&) { return p.largest_radius() <= t
                              "takes radii up to 1000"};
 static_assert(taps::table_radius == 1000);
 
+inline constexpr need few_rows{[](auto& p, auto&) { return p.source_height <= max_counted_rows; },
+                               "takes sources of at most 2^29 rows"};
+static_assert(max_counted_rows == 1 << 29);
+
 inline constexpr need row_in_block{
-    [](auto& p, auto& device) { return fits_block(shared_bytes_along_x(p), device); },
+    [](auto& p, auto& device) { return fits_block(row_tile::of(p).shared_bytes(p), device); },
     "needs a row's window in the shared memory of a block"};
 inline constexpr need column_in_block{
-    [](auto& p, auto& device) { return fits_block(shared_bytes_along_y(p), device); },
+    [](auto& p, auto& device) { return fits_block(column_strips::of(p).shared_bytes(p), device); },
     "needs a column's window in the shared memory of a block"};
 inline constexpr need window_in_block{
     [](auto& p, auto& device) { return fits_block(shared_bytes_of_ring(p, device), device); },
     "needs the rows of a window in the shared memory of a block"};
 
-inline constexpr need window_radius{[](auto& p, auto&) { return p.radius.y <= max_window_radius; },
-                                    "takes radii up to 16 along y"};
-static_assert(max_window_radius == 16);
 inline constexpr need ring_radius{[](auto& p, auto&) { return p.largest_radius() <= max_ring_radius; },
                                   "takes radii up to 255"};
 static_assert(max_ring_radius == 255);
 
-inline constexpr auto shared_memory = needs<short_rows, tables, row_in_block, column_in_block>;
-inline constexpr auto register_window = needs<window_radius, short_rows, tables, row_in_block>;
-inline constexpr need tile_in_block{
-    [](auto& p, auto& device) { return fits_block(shared_bytes_of_tile(p), device); },
-    "needs a tile's windows in the shared memory of a block"};
-inline constexpr auto tiled = needs<short_rows, tables, tile_in_block>;
+inline constexpr auto shared_memory = needs<short_rows, few_rows, tables, row_in_block, column_in_block>;
 inline constexpr auto ring = needs<short_rows, ring_radius, window_in_block>;
+
+inline constexpr need short_radius{[](auto& p, auto&) { return p.largest_radius() <= short_table_radius; },
+                                   "takes radii up to 63"};
+static_assert(short_table_radius == 63);
+inline constexpr need tiles_in_grid{
+    [](auto& p, auto&) { return image_tiles::of(p).count(p.images) <= kernels::max_grid_x; },
+    "takes fewer than 2^31 tiles"};
+inline constexpr need tile_in_block{
+    [](auto& p, auto& device) { return fits_block(image_tiles::of(p).shared_bytes(p), device); },
+    "needs a tile's windows in the shared memory of a block"};
+inline constexpr auto tiled = needs<short_rows, few_rows, short_radius, tiles_in_grid, tile_in_block>;
 
 inline constexpr need strip_radius{
     [](auto& p, auto&) { return p.has_one_radius_up_to(max_register_radius(p.type, p.channels)); },
@@ -104,28 +111,14 @@ inline constexpr need gaussian_or_box{[](auto& p, auto&) { return p.window != wi
                                       "takes Gaussians and boxes"};
 inline constexpr need vectors{[](auto& p, auto&) { return p.in_vectors; },
                               "needs a source whose rows begin at multiples of 16 bytes"};
-inline constexpr need few_rows{[](auto& p, auto&) { return p.source_height <= max_counted_rows; },
-                               "takes sources of at most 2^29 rows"};
-static_assert(max_counted_rows == 1 << 29);
 inline constexpr auto counted_bytes = needs<tensor_cores, gaussian_or_box, few_rows>;
 
 inline constexpr need mirrored{
     [](auto& p, auto&) { return p.border != border::wrap && p.border != border::constant; },
     "takes borders that neither wrap nor are a constant"};
-inline constexpr need register_radius{[](auto& p, auto&) { return p.radius.y <= max_registers_radius; },
-                                      "takes radii up to 8 along y"};
-static_assert(max_registers_radius == 8);
-inline constexpr need narrow_span{
-    [](auto& p, auto&) {
-        return values_before_span(p) + span_tile::product_columns + p.reach() <= span_tile::depth;
-    },
-    "takes windows of 16 columns within 32 values that begin at a multiple of 4 bytes"};
-static_assert(span_tile::depth == 32 && span_tile::product_columns == 16 && span_stage::word == 4);
 inline constexpr need images_in_grid{[](auto& p, auto&) { return p.images <= kernels::max_grid_y; },
                                      "takes at most 65535 images"};
 static_assert(kernels::max_grid_y == 65535);
-inline constexpr auto registers =
-    needs<counted_bytes, register_radius, narrow_span, mirrored, images_in_grid>;
 
 namespace wide = wgmma_xy;
 

@@ -28,7 +28,8 @@ namespace of = detail::blur_needs;
 /// The row of a kernel that has its own type of plan. why_not() tells if the kernel does not take T or is not built.
 template <class T, auto plan_kernel, auto launch_kernel, bool is_built = true>
 constexpr blur_rung<T> row(gaussian_blur_algorithm id, std::string_view name,
-                           decltype(blur_rung<T>::why_not) why_not, decltype(blur_rung<T>::pays) pays) {
+                           decltype(blur_rung<T>::why_not) why_not,
+                           decltype(blur_rung<T>::pays) pays = always) {
     using own_plan = std::invoke_result_t<decltype(plan_kernel), const filter_facts&, const device_traits&>;
     const auto plan_any = [](const filter_facts& f, const device_traits& device) -> plan {
         const own_plan own = plan_kernel(f, device);
@@ -49,32 +50,22 @@ constexpr bool for_90 = HEDDLE_COMPILED_FOR_90 != 0;
 
 template <class T>
 constexpr auto table = std::to_array<blur_rung<T>>({
-    row<T, plan_naive, launch_naive<T>>(naive, "naive", needs<of::tables>, always),
-    row<T, plan_separable, launch_separable<T>>(separable, "separable", any_problem, always),
-    row<T, plan_shared_memory, launch_shared_memory<T>>(  //
-        shared_memory, "shared_memory", of::shared_memory, always),
-    row<T, plan_tiled, launch_tiled<T>>(tiled, "tiled", of::tiled, always),
-    row<T, plan_register_window, launch_register_window<T>>(  //
-        register_window, "register_window", of::register_window, always),
-    row<T, plan_fused_ring, launch_fused_ring<T>>(  //
-        fused, "fused ring", of::ring, always),
-    row<T, plan_fused_strips, launch_fused_strips<T>>(  //
-        fused, "fused strips", of::strips, always),
-    row<T, plan_fused_chains, launch_fused_chains>(  //
-        fused, "fused chains", of::chains, always),
-    row<T, plan_fused_tiles, launch_fused_tiles<T>>(  //
-        fused, "fused tiles", needs<of::tile_radius, of::tile_packets, of::short_rows>, always),
-    row<T, plan_mma_xy, launch_mma_xy, for_90>(  //
-        mma_xy, "mma_xy", needs<of::tensor_cores, of::gaussian, of::square_radius>, always),
-    row<T, plan_mma_x_registers_y, launch_mma_x_registers_y, for_90>(mma_x_registers_y, "mma_x_registers_y",
-                                                                     of::registers, always),
-    row<T, plan_wgmma_xy, launch_wgmma_xy, for_90>(  //
-        wgmma_xy, "wgmma_xy", of::warpgroups, always),
+    row<T, plan_naive, launch_naive<T>>(naive, "naive", needs<of::tables>),
+    row<T, plan_separable, launch_separable<T>>(separable, "separable", any_problem),
+    row<T, plan_shared_memory, launch_shared_memory<T>>(shared_memory, "shared_memory", of::shared_memory),
+    row<T, plan_tiled, launch_tiled<T>>(tiled, "tiled", of::tiled),
+    row<T, plan_fused_ring, launch_fused_ring<T>>(fused, "fused ring", of::ring),
+    row<T, plan_fused_strips, launch_fused_strips<T>>(fused, "fused strips", of::strips),
+    row<T, plan_fused_chains, launch_fused_chains>(fused, "fused chains", of::chains),
+    row<T, plan_fused_tiles, launch_fused_tiles<T>>(fused, "fused tiles",
+                                                    needs<of::tile_radius, of::tile_packets, of::short_rows>),
+    row<T, plan_mma_xy, launch_mma_xy, for_90>(mma_xy, "mma_xy",
+                                               needs<of::tensor_cores, of::gaussian, of::square_radius>),
+    row<T, plan_wgmma_xy, launch_wgmma_xy, for_90>(wgmma_xy, "wgmma_xy", of::warpgroups),
     row<T, plan_mma_xy_by_channel, launch_mma_xy_by_channel, for_90>(
         mma_xy_by_channel, "mma_xy_by_channel",
-        needs<of::wide_windows, of::gaussian, of::pixel_radius, of::mirrored, of::images_in_grid>, always),
-    row<T, plan_decimated, launch_decimated<T>>(  //
-        decimated, "decimated", decimated_needs, may_be_decimated),
+        needs<of::wide_windows, of::gaussian, of::pixel_radius, of::mirrored, of::images_in_grid>),
+    row<T, plan_decimated, launch_decimated<T>>(decimated, "decimated", decimated_needs, may_be_decimated),
 });
 
 constexpr const char* enumeration = "gaussian_blur_algorithm";

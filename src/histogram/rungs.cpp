@@ -1,11 +1,11 @@
 #include "src/histogram/rungs.hpp"
 
+#include "kernels/histogram/plan/parts.hpp"
+#include "src/rung_queries.hpp"
 #include "src/validate.hpp"
 
 #include <array>
 #include <cstdint>
-#include <string>
-#include <string_view>
 
 namespace heddle {
 namespace {
@@ -18,15 +18,22 @@ constexpr need<histogram_facts> few_bins{
     [](auto& problem, auto&) { return problem.bins <= histogram_max_shared_bins; },
     "takes at most 12288 bins"};
 static_assert(histogram_max_shared_bins == 12288);
+constexpr need<histogram_facts> parted_bins{
+    [](auto& problem, auto&) { return problem.bins <= histogram_max_parted_bins; },
+    "takes at most 1048576 bins"};
+static_assert(histogram_max_parted_bins == 1048576);
 constexpr need<histogram_facts> unit_stride{[](auto& problem, auto&) { return problem.stride == 1; },
                                             "needs x.stride 1"};
 
+/// Where one part of 48 KB holds the bins, `vectorized` is the quickest. With more bins it is where it is predicted to take less
+/// than an addition in L2 for each element.
+constexpr auto is_quicker_in_parts = [](const histogram_facts& problem, const device_traits& device) {
+    return problem.bins <= histogram_max_shared_bins ||
+           parts(problem, device).time < time_of_additions(problem);
+};
+
 template <class T>
-constexpr auto table = std::to_array<histogram_rung<T>>({
-#define ROW(name, pays, ...) {name, #name, needs<__VA_ARGS__>, pays, plan_##name, launch_##name<T>},
-    HEDDLE_HISTOGRAM_RUNGS(ROW)
-#undef ROW
-});
+constexpr auto table = std::to_array<histogram_rung<T>>({HEDDLE_HISTOGRAM_RUNGS(HEDDLE_ROW_OF_TYPE)});
 
 constexpr const char* enumeration = "histogram_algorithm";
 /// What does not depend on the type.
@@ -43,23 +50,7 @@ histogram_facts valid_facts(const char* operation, const histogram_problem& p, c
 
 }  // namespace
 
-std::span<const histogram_algorithm> histogram_algorithms() {
-    return detail::ids_of<table<std::uint8_t>>;
-}
-
-std::string_view to_string(histogram_algorithm algorithm) {
-    return rungs.name_of(algorithm);
-}
-
-histogram_algorithm select(const histogram_problem& problem, const device_traits& device) {
-    return rungs.choose("select", automatic, valid_facts("select", problem, device), device).rung->id;
-}
-
-std::string why_not(histogram_algorithm algorithm, const histogram_problem& problem,
-                    const device_traits& device) {
-    rungs.require_known("why_not", "algorithm", algorithm);
-    return rungs.why_not("histogram", algorithm, valid_facts("why_not", problem, device), device);
-}
+HEDDLE_RUNG_QUERIES(histogram, table<std::uint8_t>)
 
 namespace detail {
 

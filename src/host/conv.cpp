@@ -14,6 +14,8 @@
 #include <type_traits>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace heddle::host {
 namespace {
 
@@ -152,16 +154,14 @@ void conv(tensor_view<const std::type_identity_t<In>> input,
     host::conv<Out, In>(input, filters, output, {}, options);
 }
 
-#define INSTANTIATE(Out, In)                                                                    \
+#define INSTANTIATE(In, Out)                                                                    \
     template void conv<Out, In>(tensor_view<const In>, filter_view<const In>, tensor_view<Out>, \
                                 const conv_epilogue<Out>&, const conv_options&);                \
     template void conv<Out, In>(tensor_view<const In>, filter_view<const In>, tensor_view<Out>, \
                                 const conv_options&);
-INSTANTIATE(float, float)
-INSTANTIATE(half, half)
-INSTANTIATE(float, half)
-INSTANTIATE(bfloat16, bfloat16)
-INSTANTIATE(float, bfloat16)
+HEDDLE_PAIRS_OF_TYPES(INSTANTIATE)
 #undef INSTANTIATE
 
 }  // namespace heddle::host
+
+#pragma GCC visibility pop

@@ -7,6 +7,8 @@
 #include <type_traits>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace heddle::host {
 namespace {
 
@@ -39,3 +41,5 @@ template void gaussian_blur(image_batch_view<const std::uint8_t>, image_batch_vi
                             const gaussian_blur_options&);
 
 }  // namespace heddle::host
+
+#pragma GCC visibility pop

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <mutex>
 #include <vector>
 
 namespace heddle::host {
@@ -15,6 +16,7 @@ constexpr std::int64_t elements_to_share = 65536;
 template <class T, class BinOf>
 void count(const vector_view<const T>& x, const vector_view<std::int64_t>& counts, BinOf bin_of) {
     std::fill_n(counts.data, counts.size, 0);
+    std::mutex adding;
 #pragma omp parallel if (x.size >= elements_to_share)
     {
         std::vector<std::int64_t> own(static_cast<std::size_t>(counts.size));
@@ -23,7 +25,7 @@ void count(const vector_view<const T>& x, const vector_view<std::int64_t>& count
             const std::int64_t bin = bin_of(x.data[i * x.stride]);
             if (bin >= 0) ++own[static_cast<std::size_t>(bin)];
         }
-#pragma omp critical(heddle_histogram)
+        const std::lock_guard lock(adding);
         for (std::int64_t bin = 0; bin < counts.size; ++bin)
             counts.data[bin] += own[static_cast<std::size_t>(bin)];
     }

@@ -11,6 +11,8 @@
 #include <type_traits>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace heddle::host {
 namespace {
 
@@ -166,3 +168,5 @@ template void laplacian<std::uint8_t>(image_batch_view<const std::uint8_t>, imag
                                       const image_filter_options&);
 
 }  // namespace heddle::host
+
+#pragma GCC visibility pop

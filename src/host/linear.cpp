@@ -1,16 +1,17 @@
+#include "src/host/parallel.hpp"
 #include "src/linear/validate.hpp"
 #include <heddle/host.hpp>
+#include <heddle/types.hpp>
 
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace heddle::host {
 namespace {
-
-/// Fewer elements run on one thread: starting threads would take longer.
-constexpr std::int64_t elements_to_share = 16384;
 
 /// `sum` times the derivative of an activation. x is the activation's result.
 float times_derivative(matmul_activation activation, float x, float sum) {
@@ -75,9 +76,9 @@ void linear_gradient(matrix_view<const std::type_identity_t<T>> x,
     template void linear_gradient<T>(matrix_view<const T>, matrix_view<const T>, matrix_view<const T>, \
                                      matrix_view<T>, matrix_view<float>, vector_view<float>,           \
                                      const linear_gradient_options&);
-INSTANTIATE(float)
-INSTANTIATE(half)
-INSTANTIATE(bfloat16)
+HEDDLE_ELEMENT_TYPES(INSTANTIATE)
 #undef INSTANTIATE
 
 }  // namespace heddle::host
+
+#pragma GCC visibility pop

@@ -1,27 +1,18 @@
+#include "src/host/parallel.hpp"
+#include "src/host/row_of.hpp"
 #include "src/loss/validate.hpp"
 #include <heddle/host.hpp>
+#include <heddle/types.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 
+#pragma GCC visibility push(default)
+
 namespace heddle::host {
 namespace {
-
-/// Fewer elements run on one thread: starting threads would take longer.
-constexpr std::int64_t elements_to_share = 16384;
-
-template <class T>
-struct row_of {
-    T* data;
-    std::int64_t stride;
-
-    row_of(const matrix_view<T>& m, std::int64_t row) : data(m.data), stride(m.col_stride) {
-        if (data != nullptr) data += row * m.row_stride;
-    }
-    T& operator[](std::int64_t col) const { return data[col * stride]; }
-};
 
 /// x - y, but 0 instead of NaN for equal infinities.
 double difference(double x, double y) {
@@ -130,26 +121,16 @@ void label_hits(matrix_view<const T> scores, vector_view<const std::int32_t> lab
     });
 }
 
-template void cross_entropy<float>(matrix_view<const float>, vector_view<const std::int32_t>,
-                                   vector_view<float>, matrix_view<float>, const cross_entropy_options&);
-template void cross_entropy<half>(matrix_view<const half>, vector_view<const std::int32_t>,
-                                  vector_view<float>, matrix_view<half>, const cross_entropy_options&);
-template void cross_entropy<bfloat16>(matrix_view<const bfloat16>, vector_view<const std::int32_t>,
-                                      vector_view<float>, matrix_view<bfloat16>,
-                                      const cross_entropy_options&);
-template void mean_squared_error<float>(matrix_view<const float>, matrix_view<const float>,
-                                        vector_view<float>, matrix_view<float>,
-                                        const mean_squared_error_options&);
-template void mean_squared_error<half>(matrix_view<const half>, matrix_view<const half>, vector_view<float>,
-                                       matrix_view<half>, const mean_squared_error_options&);
-template void mean_squared_error<bfloat16>(matrix_view<const bfloat16>, matrix_view<const bfloat16>,
-                                           vector_view<float>, matrix_view<bfloat16>,
-                                           const mean_squared_error_options&);
-template void label_hits<float>(matrix_view<const float>, vector_view<const std::int32_t>,
+#define INSTANTIATE(T)                                                                                  \
+    template void cross_entropy<T>(matrix_view<const T>, vector_view<const std::int32_t>,               \
+                                   vector_view<float>, matrix_view<T>, const cross_entropy_options&);   \
+    template void mean_squared_error<T>(matrix_view<const T>, matrix_view<const T>, vector_view<float>, \
+                                        matrix_view<T>, const mean_squared_error_options&);             \
+    template void label_hits<T>(matrix_view<const T>, vector_view<const std::int32_t>,                  \
                                 vector_view<std::int32_t>);
-template void label_hits<half>(matrix_view<const half>, vector_view<const std::int32_t>,
-                               vector_view<std::int32_t>);
-template void label_hits<bfloat16>(matrix_view<const bfloat16>, vector_view<const std::int32_t>,
-                                   vector_view<std::int32_t>);
+HEDDLE_ELEMENT_TYPES(INSTANTIATE)
+#undef INSTANTIATE
 
 }  // namespace heddle::host
+
+#pragma GCC visibility pop

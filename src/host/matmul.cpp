@@ -15,6 +15,8 @@
 #include <type_traits>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace heddle::host {
 namespace {
 
@@ -154,7 +156,7 @@ void batched_matmul(std::type_identity_t<std::span<const matmul_operands<Out, In
     for (const auto& each : products) compute<In, Out>(each.a, each.b, each.c, {}, alpha, beta);
 }
 
-#define INSTANTIATE(Out, In)                                                                             \
+#define INSTANTIATE(In, Out)                                                                             \
     template void matmul<Out, In>(matrix_view<const In>, matrix_view<const In>, matrix_view<Out>,        \
                                   const matmul_epilogue<Out>&, float, float);                            \
     template void matmul<Out, In>(matrix_view<const In>, matrix_view<const In>, matrix_view<Out>, float, \
@@ -162,11 +164,9 @@ void batched_matmul(std::type_identity_t<std::span<const matmul_operands<Out, In
     template void batched_matmul<Out, In>(batch_view<const In>, batch_view<const In>, batch_view<Out>,   \
                                           float, float);                                                 \
     template void batched_matmul<Out, In>(std::span<const matmul_operands<Out, In>>, float, float);
-INSTANTIATE(float, float)
-INSTANTIATE(half, half)
-INSTANTIATE(float, half)
-INSTANTIATE(bfloat16, bfloat16)
-INSTANTIATE(float, bfloat16)
+HEDDLE_PAIRS_OF_TYPES(INSTANTIATE)
 #undef INSTANTIATE
 
 }  // namespace heddle::host
+
+#pragma GCC visibility pop

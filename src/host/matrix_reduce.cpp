@@ -2,12 +2,15 @@
 #include "src/matrix_reduce/validate.hpp"
 #include "src/require.hpp"
 #include <heddle/host.hpp>
+#include <heddle/types.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <vector>
+
+#pragma GCC visibility push(default)
 
 namespace heddle::host {
 namespace {
@@ -187,59 +190,24 @@ void column_variance(matrix_view<const T> x, vector_view<float> y, const matrix_
     variance(transposed(x), y, std::max<std::int64_t>(x.rows - options.correction, 0));
 }
 
-template void row_sum<float>(matrix_view<const float>, vector_view<float>, const matrix_reduce_options&);
-template void row_mean<float>(matrix_view<const float>, vector_view<float>, const matrix_reduce_options&);
-template void row_min<float>(matrix_view<const float>, vector_view<float>, const matrix_reduce_options&);
-template void row_max<float>(matrix_view<const float>, vector_view<float>, const matrix_reduce_options&);
-template void row_argmax<float>(matrix_view<const float>, vector_view<std::int64_t>,
-                                const matrix_reduce_options&);
-template void row_variance<float>(matrix_view<const float>, vector_view<float>, const matrix_reduce_options&);
-template void column_sum<float>(matrix_view<const float>, vector_view<float>, const matrix_reduce_options&);
-template void column_mean<float>(matrix_view<const float>, vector_view<float>, const matrix_reduce_options&);
-template void column_min<float>(matrix_view<const float>, vector_view<float>, const matrix_reduce_options&);
-template void column_max<float>(matrix_view<const float>, vector_view<float>, const matrix_reduce_options&);
-template void column_argmax<float>(matrix_view<const float>, vector_view<std::int64_t>,
-                                   const matrix_reduce_options&);
-template void column_variance<float>(matrix_view<const float>, vector_view<float>,
-                                     const matrix_reduce_options&);
-template void row_sum<half>(matrix_view<const half>, vector_view<float>, const matrix_reduce_options&);
-template void row_mean<half>(matrix_view<const half>, vector_view<float>, const matrix_reduce_options&);
-template void row_min<half>(matrix_view<const half>, vector_view<half>, const matrix_reduce_options&);
-template void row_max<half>(matrix_view<const half>, vector_view<half>, const matrix_reduce_options&);
-template void row_argmax<half>(matrix_view<const half>, vector_view<std::int64_t>,
-                               const matrix_reduce_options&);
-template void row_variance<half>(matrix_view<const half>, vector_view<float>, const matrix_reduce_options&);
-template void column_sum<half>(matrix_view<const half>, vector_view<float>, const matrix_reduce_options&);
-template void column_mean<half>(matrix_view<const half>, vector_view<float>, const matrix_reduce_options&);
-template void column_min<half>(matrix_view<const half>, vector_view<half>, const matrix_reduce_options&);
-template void column_max<half>(matrix_view<const half>, vector_view<half>, const matrix_reduce_options&);
-template void column_argmax<half>(matrix_view<const half>, vector_view<std::int64_t>,
-                                  const matrix_reduce_options&);
-template void column_variance<half>(matrix_view<const half>, vector_view<float>,
-                                    const matrix_reduce_options&);
-template void row_sum<bfloat16>(matrix_view<const bfloat16>, vector_view<float>,
-                                const matrix_reduce_options&);
-template void row_mean<bfloat16>(matrix_view<const bfloat16>, vector_view<float>,
-                                 const matrix_reduce_options&);
-template void row_min<bfloat16>(matrix_view<const bfloat16>, vector_view<bfloat16>,
-                                const matrix_reduce_options&);
-template void row_max<bfloat16>(matrix_view<const bfloat16>, vector_view<bfloat16>,
-                                const matrix_reduce_options&);
-template void row_argmax<bfloat16>(matrix_view<const bfloat16>, vector_view<std::int64_t>,
-                                   const matrix_reduce_options&);
-template void row_variance<bfloat16>(matrix_view<const bfloat16>, vector_view<float>,
-                                     const matrix_reduce_options&);
-template void column_sum<bfloat16>(matrix_view<const bfloat16>, vector_view<float>,
-                                   const matrix_reduce_options&);
-template void column_mean<bfloat16>(matrix_view<const bfloat16>, vector_view<float>,
-                                    const matrix_reduce_options&);
-template void column_min<bfloat16>(matrix_view<const bfloat16>, vector_view<bfloat16>,
-                                   const matrix_reduce_options&);
-template void column_max<bfloat16>(matrix_view<const bfloat16>, vector_view<bfloat16>,
-                                   const matrix_reduce_options&);
-template void column_argmax<bfloat16>(matrix_view<const bfloat16>, vector_view<std::int64_t>,
-                                      const matrix_reduce_options&);
-template void column_variance<bfloat16>(matrix_view<const bfloat16>, vector_view<float>,
-                                        const matrix_reduce_options&);
+#define INSTANTIATE(T)                                                                                     \
+    template void row_sum<T>(matrix_view<const T>, vector_view<float>, const matrix_reduce_options&);      \
+    template void row_mean<T>(matrix_view<const T>, vector_view<float>, const matrix_reduce_options&);     \
+    template void row_min<T>(matrix_view<const T>, vector_view<T>, const matrix_reduce_options&);          \
+    template void row_max<T>(matrix_view<const T>, vector_view<T>, const matrix_reduce_options&);          \
+    template void row_argmax<T>(matrix_view<const T>, vector_view<std::int64_t>,                           \
+                                const matrix_reduce_options&);                                             \
+    template void row_variance<T>(matrix_view<const T>, vector_view<float>, const matrix_reduce_options&); \
+    template void column_sum<T>(matrix_view<const T>, vector_view<float>, const matrix_reduce_options&);   \
+    template void column_mean<T>(matrix_view<const T>, vector_view<float>, const matrix_reduce_options&);  \
+    template void column_min<T>(matrix_view<const T>, vector_view<T>, const matrix_reduce_options&);       \
+    template void column_max<T>(matrix_view<const T>, vector_view<T>, const matrix_reduce_options&);       \
+    template void column_argmax<T>(matrix_view<const T>, vector_view<std::int64_t>,                        \
+                                   const matrix_reduce_options&);                                          \
+    template void column_variance<T>(matrix_view<const T>, vector_view<float>, const matrix_reduce_options&);
+HEDDLE_ELEMENT_TYPES(INSTANTIATE)
+#undef INSTANTIATE
 
 }  // namespace heddle::host
+
+#pragma GCC visibility pop

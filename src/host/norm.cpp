@@ -1,23 +1,17 @@
+#include "src/host/parallel.hpp"
+#include "src/host/row_of.hpp"
 #include "src/norm/validate.hpp"
 #include <heddle/host.hpp>
+#include <heddle/types.hpp>
 
 #include <cmath>
 #include <cstdint>
 #include <limits>
 
+#pragma GCC visibility push(default)
+
 namespace heddle::host {
 namespace {
-
-/// Fewer elements run on one thread: starting threads would take longer.
-constexpr std::int64_t elements_to_share = 16384;
-
-template <class T>
-struct row_of {
-    T* data;
-    std::int64_t stride;
-
-    T& operator[](std::int64_t col) const { return data[col * stride]; }
-};
 
 template <class T>
 float parameter(const vector_view<const T>& v, std::int64_t col, float otherwise) {
@@ -61,8 +55,7 @@ void each_row(const char* operation, const matrix_view<const T>& x, const vector
     detail::validate_norm(operation, x, gamma, beta, y, epsilon);
 #pragma omp parallel for schedule(static) if (y.rows * y.cols > elements_to_share)
     for (std::int64_t row = 0; row < y.rows; ++row)
-        normalize<centred, T>({x.data + row * x.row_stride, x.col_stride}, gamma, beta,
-                              {y.data + row * y.row_stride, y.col_stride}, y.cols, epsilon);
+        normalize<centred, T>({x, row}, gamma, beta, {y, row}, y.cols, epsilon);
 }
 
 }  // namespace
@@ -80,15 +73,13 @@ void rms_norm(matrix_view<const std::type_identity_t<T>> x, vector_view<const st
     each_row<false, T>("host::rms_norm", x, gamma, {}, y, epsilon);
 }
 
-template void layer_norm<float>(matrix_view<const float>, vector_view<const float>, vector_view<const float>,
-                                matrix_view<float>, float);
-template void rms_norm<float>(matrix_view<const float>, vector_view<const float>, matrix_view<float>, float);
-template void layer_norm<half>(matrix_view<const half>, vector_view<const half>, vector_view<const half>,
-                               matrix_view<half>, float);
-template void rms_norm<half>(matrix_view<const half>, vector_view<const half>, matrix_view<half>, float);
-template void layer_norm<bfloat16>(matrix_view<const bfloat16>, vector_view<const bfloat16>,
-                                   vector_view<const bfloat16>, matrix_view<bfloat16>, float);
-template void rms_norm<bfloat16>(matrix_view<const bfloat16>, vector_view<const bfloat16>,
-                                 matrix_view<bfloat16>, float);
+#define INSTANTIATE(T)                                                                            \
+    template void layer_norm<T>(matrix_view<const T>, vector_view<const T>, vector_view<const T>, \
+                                matrix_view<T>, float);                                           \
+    template void rms_norm<T>(matrix_view<const T>, vector_view<const T>, matrix_view<T>, float);
+HEDDLE_ELEMENT_TYPES(INSTANTIATE)
+#undef INSTANTIATE
 
 }  // namespace heddle::host
+
+#pragma GCC visibility pop

@@ -1,5 +1,7 @@
+#include "src/host/parallel.hpp"
 #include "src/norm/validate_gradient.hpp"
 #include <heddle/host.hpp>
+#include <heddle/types.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -7,11 +9,10 @@
 #include <cstdint>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace heddle::host {
 namespace {
-
-/// Fewer elements run on one thread: starting threads would take longer.
-constexpr std::int64_t elements_to_share = 16384;
 
 struct statistics {
     double mean;
@@ -131,22 +132,14 @@ void rms_norm_gradient(matrix_view<const std::type_identity_t<T>> x,
     gradient<false, T>("host::rms_norm_gradient", {x, gamma, dy, dx}, dgamma, {}, epsilon);
 }
 
-template void layer_norm_gradient<float>(matrix_view<const float>, vector_view<const float>,
-                                         matrix_view<const float>, matrix_view<float>, vector_view<float>,
-                                         vector_view<float>, float);
-template void rms_norm_gradient<float>(matrix_view<const float>, vector_view<const float>,
-                                       matrix_view<const float>, matrix_view<float>, vector_view<float>,
-                                       float);
-template void layer_norm_gradient<half>(matrix_view<const half>, vector_view<const half>,
-                                        matrix_view<const half>, matrix_view<half>, vector_view<half>,
-                                        vector_view<half>, float);
-template void rms_norm_gradient<half>(matrix_view<const half>, vector_view<const half>,
-                                      matrix_view<const half>, matrix_view<half>, vector_view<half>, float);
-template void layer_norm_gradient<bfloat16>(matrix_view<const bfloat16>, vector_view<const bfloat16>,
-                                            matrix_view<const bfloat16>, matrix_view<bfloat16>,
-                                            vector_view<bfloat16>, vector_view<bfloat16>, float);
-template void rms_norm_gradient<bfloat16>(matrix_view<const bfloat16>, vector_view<const bfloat16>,
-                                          matrix_view<const bfloat16>, matrix_view<bfloat16>,
-                                          vector_view<bfloat16>, float);
+#define INSTANTIATE(T)                                                                                     \
+    template void layer_norm_gradient<T>(matrix_view<const T>, vector_view<const T>, matrix_view<const T>, \
+                                         matrix_view<T>, vector_view<T>, vector_view<T>, float);           \
+    template void rms_norm_gradient<T>(matrix_view<const T>, vector_view<const T>, matrix_view<const T>,   \
+                                       matrix_view<T>, vector_view<T>, float);
+HEDDLE_ELEMENT_TYPES(INSTANTIATE)
+#undef INSTANTIATE
 
 }  // namespace heddle::host
+
+#pragma GCC visibility pop

@@ -1,15 +1,16 @@
+#include "src/host/parallel.hpp"
 #include "src/optimizer/validate.hpp"
 #include <heddle/host.hpp>
+#include <heddle/types.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 
+#pragma GCC visibility push(default)
+
 namespace heddle::host {
 namespace {
-
-/// Fewer elements run on one thread: starting threads would take longer.
-constexpr std::int64_t elements_to_share = 16384;
 
 template <class Options>
 float learning_rate_of(const Options& options) {
@@ -118,14 +119,10 @@ void gradient_norm(std::type_identity_t<std::span<const parameter<T, Gradient>>>
     template void sgd<T, GRADIENT>(std::span<const parameter<T, GRADIENT>>, const sgd_options&);    \
     template void adam<T, GRADIENT>(std::span<const parameter<T, GRADIENT>>, const adam_options&);  \
     template void adamw<T, GRADIENT>(std::span<const parameter<T, GRADIENT>>, const adam_options&); \
-    template void gradient_norm<T, GRADIENT>(std::span<const parameter<T, GRADIENT>>, float*)
-
-INSTANTIATE(float, float);
-INSTANTIATE(half, half);
-INSTANTIATE(half, float);
-INSTANTIATE(bfloat16, bfloat16);
-INSTANTIATE(bfloat16, float);
-
+    template void gradient_norm<T, GRADIENT>(std::span<const parameter<T, GRADIENT>>, float*);
+HEDDLE_PAIRS_OF_TYPES(INSTANTIATE)
 #undef INSTANTIATE
 
 }  // namespace heddle::host
+
+#pragma GCC visibility pop

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <type_traits>
 
+#pragma GCC visibility push(default)
+
 namespace heddle::host {
 namespace {
 
@@ -45,9 +47,9 @@ void to_nchw(tensor_view<const std::type_identity_t<T>> source, planes_view<T> d
 #define INSTANTIATE(T)                                              \
     template void to_nhwc<T>(planes_view<const T>, tensor_view<T>); \
     template void to_nchw<T>(tensor_view<const T>, planes_view<T>);
-INSTANTIATE(float)
-INSTANTIATE(half)
-INSTANTIATE(bfloat16)
+HEDDLE_ELEMENT_TYPES(INSTANTIATE)
 #undef INSTANTIATE
 
 }  // namespace heddle::host
+
+#pragma GCC visibility pop

@@ -13,6 +13,8 @@
 #include <type_traits>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace heddle::host {
 namespace {
 
@@ -74,8 +76,10 @@ void pool(tensor_view<const std::type_identity_t<T>> input, tensor_view<T> outpu
                              results[static_cast<std::size_t>(omp_get_thread_num())]);
 }
 
-template void pool(tensor_view<const float>, tensor_view<float>, const pool_options&);
-template void pool(tensor_view<const half>, tensor_view<half>, const pool_options&);
-template void pool(tensor_view<const bfloat16>, tensor_view<bfloat16>, const pool_options&);
+#define INSTANTIATE(T) template void pool(tensor_view<const T>, tensor_view<T>, const pool_options&);
+HEDDLE_ELEMENT_TYPES(INSTANTIATE)
+#undef INSTANTIATE
 
 }  // namespace heddle::host
+
+#pragma GCC visibility pop

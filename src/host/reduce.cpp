@@ -1,6 +1,7 @@
 #include "kernels/device/math.hpp"
 #include "src/reduce/validate.hpp"
 #include <heddle/host.hpp>
+#include <heddle/types.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -11,6 +12,8 @@
 #include <limits>
 #include <type_traits>
 #include <vector>
+
+#pragma GCC visibility push(default)
 
 namespace heddle::host {
 namespace {
@@ -275,65 +278,22 @@ std::int64_t count_nonzero(vector_view<const T> x) {
         x, [](const T& element) { return std::int64_t{widen<value>(element) != value{0}}; }, plus{});
 }
 
-template sum_type<double> sum<double>(vector_view<const double>);
-template mean_type<double> mean<double>(vector_view<const double>);
-template double min<double>(vector_view<const double>);
-template double max<double>(vector_view<const double>);
-template std::int64_t argmin<double>(vector_view<const double>);
-template std::int64_t argmax<double>(vector_view<const double>);
-template sum_type<double> norm1<double>(vector_view<const double>);
-template sum_type<double> norm2<double>(vector_view<const double>);
-template std::int64_t count_nonzero<double>(vector_view<const double>);
-template sum_type<double> dot<double>(vector_view<const double>, vector_view<const double>);
-template sum_type<float> sum<float>(vector_view<const float>);
-template mean_type<float> mean<float>(vector_view<const float>);
-template float min<float>(vector_view<const float>);
-template float max<float>(vector_view<const float>);
-template std::int64_t argmin<float>(vector_view<const float>);
-template std::int64_t argmax<float>(vector_view<const float>);
-template sum_type<float> norm1<float>(vector_view<const float>);
-template sum_type<float> norm2<float>(vector_view<const float>);
-template std::int64_t count_nonzero<float>(vector_view<const float>);
-template sum_type<float> dot<float>(vector_view<const float>, vector_view<const float>);
-template sum_type<half> sum<half>(vector_view<const half>);
-template mean_type<half> mean<half>(vector_view<const half>);
-template half min<half>(vector_view<const half>);
-template half max<half>(vector_view<const half>);
-template std::int64_t argmin<half>(vector_view<const half>);
-template std::int64_t argmax<half>(vector_view<const half>);
-template sum_type<half> norm1<half>(vector_view<const half>);
-template sum_type<half> norm2<half>(vector_view<const half>);
-template std::int64_t count_nonzero<half>(vector_view<const half>);
-template sum_type<half> dot<half>(vector_view<const half>, vector_view<const half>);
-template sum_type<bfloat16> sum<bfloat16>(vector_view<const bfloat16>);
-template mean_type<bfloat16> mean<bfloat16>(vector_view<const bfloat16>);
-template bfloat16 min<bfloat16>(vector_view<const bfloat16>);
-template bfloat16 max<bfloat16>(vector_view<const bfloat16>);
-template std::int64_t argmin<bfloat16>(vector_view<const bfloat16>);
-template std::int64_t argmax<bfloat16>(vector_view<const bfloat16>);
-template sum_type<bfloat16> norm1<bfloat16>(vector_view<const bfloat16>);
-template sum_type<bfloat16> norm2<bfloat16>(vector_view<const bfloat16>);
-template std::int64_t count_nonzero<bfloat16>(vector_view<const bfloat16>);
-template sum_type<bfloat16> dot<bfloat16>(vector_view<const bfloat16>, vector_view<const bfloat16>);
-template sum_type<std::int32_t> sum<std::int32_t>(vector_view<const std::int32_t>);
-template mean_type<std::int32_t> mean<std::int32_t>(vector_view<const std::int32_t>);
-template std::int32_t min<std::int32_t>(vector_view<const std::int32_t>);
-template std::int32_t max<std::int32_t>(vector_view<const std::int32_t>);
-template std::int64_t argmin<std::int32_t>(vector_view<const std::int32_t>);
-template std::int64_t argmax<std::int32_t>(vector_view<const std::int32_t>);
-template sum_type<std::int32_t> norm1<std::int32_t>(vector_view<const std::int32_t>);
-template std::int64_t count_nonzero<std::int32_t>(vector_view<const std::int32_t>);
-template sum_type<std::int32_t> dot<std::int32_t>(vector_view<const std::int32_t>,
-                                                  vector_view<const std::int32_t>);
-template sum_type<std::int64_t> sum<std::int64_t>(vector_view<const std::int64_t>);
-template mean_type<std::int64_t> mean<std::int64_t>(vector_view<const std::int64_t>);
-template std::int64_t min<std::int64_t>(vector_view<const std::int64_t>);
-template std::int64_t max<std::int64_t>(vector_view<const std::int64_t>);
-template std::int64_t argmin<std::int64_t>(vector_view<const std::int64_t>);
-template std::int64_t argmax<std::int64_t>(vector_view<const std::int64_t>);
-template sum_type<std::int64_t> norm1<std::int64_t>(vector_view<const std::int64_t>);
-template std::int64_t count_nonzero<std::int64_t>(vector_view<const std::int64_t>);
-template sum_type<std::int64_t> dot<std::int64_t>(vector_view<const std::int64_t>,
-                                                  vector_view<const std::int64_t>);
+#define INSTANTIATE(T)                                            \
+    template sum_type<T> sum<T>(vector_view<const T>);            \
+    template mean_type<T> mean<T>(vector_view<const T>);          \
+    template T min<T>(vector_view<const T>);                      \
+    template T max<T>(vector_view<const T>);                      \
+    template std::int64_t argmin<T>(vector_view<const T>);        \
+    template std::int64_t argmax<T>(vector_view<const T>);        \
+    template sum_type<T> norm1<T>(vector_view<const T>);          \
+    template std::int64_t count_nonzero<T>(vector_view<const T>); \
+    template sum_type<T> dot<T>(vector_view<const T>, vector_view<const T>);
+HEDDLE_NUMBER_TYPES(INSTANTIATE)
+#undef INSTANTIATE
+#define INSTANTIATE_NORM2(T) template sum_type<T> norm2<T>(vector_view<const T>);
+HEDDLE_FLOATING_TYPES(INSTANTIATE_NORM2)
+#undef INSTANTIATE_NORM2
 
 }  // namespace heddle::host
+
+#pragma GCC visibility pop

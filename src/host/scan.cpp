@@ -1,11 +1,14 @@
 #include "kernels/device/math.hpp"
 #include "src/scan/validate.hpp"
 #include <heddle/host.hpp>
+#include <heddle/types.hpp>
 
 #include <algorithm>
 #include <cstdint>
 #include <type_traits>
 #include <vector>
+
+#pragma GCC visibility push(default)
 
 namespace heddle::host {
 namespace {
@@ -64,13 +67,12 @@ void exclusive_scan(vector_view<const std::type_identity_t<T>> x, vector_view<T>
     scan<false, T>("host::exclusive_scan", x, y);
 }
 
-template void inclusive_scan<double>(vector_view<const double>, vector_view<double>);
-template void exclusive_scan<double>(vector_view<const double>, vector_view<double>);
-template void inclusive_scan<float>(vector_view<const float>, vector_view<float>);
-template void exclusive_scan<float>(vector_view<const float>, vector_view<float>);
-template void inclusive_scan<std::int32_t>(vector_view<const std::int32_t>, vector_view<std::int32_t>);
-template void exclusive_scan<std::int32_t>(vector_view<const std::int32_t>, vector_view<std::int32_t>);
-template void inclusive_scan<std::int64_t>(vector_view<const std::int64_t>, vector_view<std::int64_t>);
-template void exclusive_scan<std::int64_t>(vector_view<const std::int64_t>, vector_view<std::int64_t>);
+#define INSTANTIATE(T)                                                     \
+    template void inclusive_scan<T>(vector_view<const T>, vector_view<T>); \
+    template void exclusive_scan<T>(vector_view<const T>, vector_view<T>);
+HEDDLE_WIDE_TYPES(INSTANTIATE)
+#undef INSTANTIATE
 
 }  // namespace heddle::host
+
+#pragma GCC visibility pop

@@ -1,16 +1,17 @@
 #include "src/elementwise/validate.hpp"
+#include "src/host/parallel.hpp"
 #include <heddle/host.hpp>
+#include <heddle/types.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 
+#pragma GCC visibility push(default)
+
 namespace heddle::host {
 namespace {
-
-/// Fewer elements run on one thread: starting threads would take longer.
-constexpr std::int64_t elements_to_share = 16384;
 
 /// x - largest, but 0 instead of NaN for equal infinities.
 float difference(float x, float largest) {
@@ -99,20 +100,14 @@ void log_softmax_gradient(matrix_view<const std::type_identity_t<T>> y,
     each_gradient_row<true, T>("host::log_softmax_gradient", y, dy, dx);
 }
 
-template void softmax<float>(matrix_view<const float>, matrix_view<float>);
-template void log_softmax<float>(matrix_view<const float>, matrix_view<float>);
-template void softmax<half>(matrix_view<const half>, matrix_view<half>);
-template void log_softmax<half>(matrix_view<const half>, matrix_view<half>);
-template void softmax<bfloat16>(matrix_view<const bfloat16>, matrix_view<bfloat16>);
-template void log_softmax<bfloat16>(matrix_view<const bfloat16>, matrix_view<bfloat16>);
-template void softmax_gradient<float>(matrix_view<const float>, matrix_view<const float>, matrix_view<float>);
-template void log_softmax_gradient<float>(matrix_view<const float>, matrix_view<const float>,
-                                          matrix_view<float>);
-template void softmax_gradient<half>(matrix_view<const half>, matrix_view<const half>, matrix_view<half>);
-template void log_softmax_gradient<half>(matrix_view<const half>, matrix_view<const half>, matrix_view<half>);
-template void softmax_gradient<bfloat16>(matrix_view<const bfloat16>, matrix_view<const bfloat16>,
-                                         matrix_view<bfloat16>);
-template void log_softmax_gradient<bfloat16>(matrix_view<const bfloat16>, matrix_view<const bfloat16>,
-                                             matrix_view<bfloat16>);
+#define INSTANTIATE(T)                                                                             \
+    template void softmax<T>(matrix_view<const T>, matrix_view<T>);                                \
+    template void log_softmax<T>(matrix_view<const T>, matrix_view<T>);                            \
+    template void softmax_gradient<T>(matrix_view<const T>, matrix_view<const T>, matrix_view<T>); \
+    template void log_softmax_gradient<T>(matrix_view<const T>, matrix_view<const T>, matrix_view<T>);
+HEDDLE_ELEMENT_TYPES(INSTANTIATE)
+#undef INSTANTIATE
 
 }  // namespace heddle::host
+
+#pragma GCC visibility pop

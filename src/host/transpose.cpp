@@ -2,11 +2,14 @@
 #include "src/transpose/validate.hpp"
 #include <heddle/host.hpp>
 #include <heddle/transpose.hpp>
+#include <heddle/types.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+
+#pragma GCC visibility push(default)
 
 namespace heddle::detail {
 namespace {
@@ -41,9 +44,10 @@ void transpose(matrix_view<const Word> source, matrix_view<Word> destination) {
     }
 }
 
-template void transpose(matrix_view<const std::uint8_t>, matrix_view<std::uint8_t>);
-template void transpose(matrix_view<const std::uint16_t>, matrix_view<std::uint16_t>);
-template void transpose(matrix_view<const std::uint32_t>, matrix_view<std::uint32_t>);
-template void transpose(matrix_view<const std::uint64_t>, matrix_view<std::uint64_t>);
+#define INSTANTIATE(T) template void transpose(matrix_view<const T>, matrix_view<T>);
+HEDDLE_WORD_TYPES(INSTANTIATE)
+#undef INSTANTIATE
 
 }  // namespace heddle::detail
+
+#pragma GCC visibility pop

@@ -19,6 +19,8 @@
 
 // separable_convolution and box_blur run on the blur's rungs.
 
+#pragma GCC visibility push(default)
+
 namespace heddle {
 namespace {
 
@@ -171,3 +173,5 @@ template void box_blur(image_batch_view<const std::uint8_t>, image_batch_view<st
                        cuda::stream_ref, const image_filter_options&);
 
 }  // namespace heddle
+
+#pragma GCC visibility pop

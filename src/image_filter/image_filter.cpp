@@ -7,6 +7,8 @@
 
 #include <type_traits>
 
+#pragma GCC visibility push(default)
+
 namespace heddle {
 namespace {
 
@@ -77,3 +79,5 @@ template void laplacian<std::uint8_t>(image_batch_view<const std::uint8_t>, imag
                                       cuda::stream_ref, const image_filter_options&);
 
 }  // namespace heddle
+
+#pragma GCC visibility pop

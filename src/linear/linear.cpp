@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#pragma GCC visibility push(default)
+
 namespace heddle {
 namespace {
 
@@ -192,9 +194,9 @@ void linear_gradient(matrix_view<const std::type_identity_t<T>> x,
     template void linear_gradient<T>(matrix_view<const T>, matrix_view<const T>, matrix_view<const T>,      \
                                      matrix_view<T>, matrix_view<float>, vector_view<float>,                \
                                      cuda::stream_ref, const linear_gradient_options&);
-INSTANTIATE(float)
-INSTANTIATE(half)
-INSTANTIATE(bfloat16)
+HEDDLE_ELEMENT_TYPES(INSTANTIATE)
 #undef INSTANTIATE
 
 }  // namespace heddle
+
+#pragma GCC visibility pop

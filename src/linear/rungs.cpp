@@ -2,11 +2,10 @@
 
 #include "kernels/linear/launch.hpp"
 #include "src/matmul/call.hpp"
+#include "src/rung_queries.hpp"
 #include <heddle/types.hpp>
 
 #include <array>
-#include <string>
-#include <string_view>
 #include <type_traits>
 
 namespace heddle {
@@ -28,6 +27,7 @@ constexpr need<problem_type> derivative{[](auto& problem, auto&) { return proble
 constexpr need<problem_type> of_16_bits{
     [](auto& problem, auto&) { return problem.product.operands != element_type::f32; },
     "needs half or bfloat16"};
+constexpr const auto& hopper_device = hopper<problem_type>;
 constexpr need<problem_type> readable{
     [](auto& problem, auto& device) {
         return can_run(matmul_algorithm::fused, with_epilogue(problem.product, false), device);
@@ -41,6 +41,7 @@ constexpr auto fused_pays = [](const problem_type& problem, const device_traits&
            matmul_workspace_bytes(product, device) == 0;
 };
 
+template <class T>
 linear_gradient_plan plan_separate(const linear_gradient_problem&, const device_traits&) {
     return {};
 }
@@ -60,63 +61,38 @@ linear_gradient_plan plan_fused(const linear_gradient_problem& problem, const de
 }
 
 template <class T>
-void launch_fused(const linear_gradient_plan& plan, const derivative_arguments<T>& a, cudaStream_t stream) {
-    auto product = described<T, T>(a.gradient, a.weights, a.dx, {.residual = a.x}, {}, by_fused);
-    product.epilogue.is_identity = false;
-    if (plan.product.is_turned) product = transposed(product);
-    kernels::linear::launch_fused<T>({product, plan.product, true, false}, a.activation, stream);
-}
-
-template <class T>
-constexpr auto on_hopper = launch_if<[](const linear_gradient_plan& plan,
-                                        const derivative_arguments<T>& arguments, cudaStream_t stream) {
-    if constexpr (!std::is_same_v<T, float>) launch_fused(plan, arguments, stream);
-},
-                                     HEDDLE_COMPILED_FOR_90 != 0 && !std::is_same_v<T, float>>;
+constexpr auto launch_fused =
+    launch_if<[](const linear_gradient_plan& plan, const derivative_arguments<T>& a, cudaStream_t stream) {
+        if constexpr (!std::is_same_v<T, float>) {
+            auto product = described<T, T>(a.gradient, a.weights, a.dx, {.residual = a.x}, {}, by_fused);
+            product.epilogue.is_identity = false;
+            if (plan.product.is_turned) product = transposed(product);
+            kernels::linear::launch_fused<T>({product, plan.product, true, false}, a.activation, stream);
+        }
+    },
+              HEDDLE_COMPILED_FOR_90 != 0 && !std::is_same_v<T, float>>;
 
 template <class T>
 constexpr auto table = std::to_array<linear_gradient_rung<T>>({
-    {separate, "separate", any_problem, always, plan_separate, launch_separate<T>},
-    {fused, "fused", needs<derivative, of_16_bits, hopper<problem_type>, readable>, fused_pays, plan_fused<T>,
-     on_hopper<T>},
+#define ROW(name, pays, ...) {name, #name, needs<__VA_ARGS__>, pays, plan_##name<T>, launch_##name<T>},
+    HEDDLE_LINEAR_GRADIENT_RUNGS(ROW)
+#undef ROW
 });
 
 constexpr const char* enumeration = "linear_gradient_algorithm";
 /// What does not depend on the type.
 constexpr rung_table rungs(table<half>, enumeration);
 
+const problem_type& valid_facts(const char* operation, const problem_type& problem,
+                                const device_traits& device) {
+    validate_problem(operation, problem.product, device);
+    return problem;
+}
+
 }  // namespace
 
-std::span<const linear_gradient_algorithm> linear_gradient_algorithms() {
-    return ids_of<table<half>>;
-}
+HEDDLE_RUNG_QUERIES(linear_gradient, table<half>)
 
-std::string_view to_string(linear_gradient_algorithm algorithm) {
-    return rungs.name_of(algorithm);
-}
+HEDDLE_RUNG_TABLES(linear_gradient, HEDDLE_ELEMENT_TYPES)
 
-linear_gradient_algorithm select(const linear_gradient_problem& problem, const device_traits& device) {
-    validate_problem("select", problem.product, device);
-    return rungs.choose("select", automatic, problem, device).rung->id;
-}
-
-std::string why_not(linear_gradient_algorithm algorithm, const linear_gradient_problem& problem,
-                    const device_traits& device) {
-    rungs.require_known("why_not", "algorithm", algorithm);
-    validate_problem("why_not", problem.product, device);
-    return rungs.why_not("linear_gradient", algorithm, problem, device);
-}
-
-namespace detail {
-
-template <class T>
-rung_table<linear_gradient_rung<T>> linear_gradient_rungs() {
-    return {table<T>, enumeration};
-}
-
-template rung_table<linear_gradient_rung<float>> linear_gradient_rungs();
-template rung_table<linear_gradient_rung<half>> linear_gradient_rungs();
-template rung_table<linear_gradient_rung<bfloat16>> linear_gradient_rungs();
-
-}  // namespace detail
 }  // namespace heddle

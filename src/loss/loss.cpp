@@ -2,9 +2,12 @@
 #include "src/loss/validate.hpp"
 #include <heddle/loss.hpp>
 #include <heddle/stream.hpp>
+#include <heddle/types.hpp>
 
 #include <cstdint>
 #include <limits>
+
+#pragma GCC visibility push(default)
 
 namespace heddle {
 namespace {
@@ -33,13 +36,9 @@ loss_problem described(const mean_squared_error_arguments<T>& a) {
 
 template <class Arguments>
 void run(const char* operation, const Arguments& a, cuda::stream_ref stream, loss_algorithm algorithm) {
-    const auto rungs = detail::loss_rungs<Arguments>();
+    if (a.loss.size == 0 && !detail::is_given(a.gradient)) return;
     const kernels::loss::loss_facts facts(described(a));
-    const bool is_nothing_wanted = a.loss.size == 0 && !detail::is_given(a.gradient);
-    if (facts.rows == 0 || facts.cols == 0 || is_nothing_wanted) return;
-    const detail::stream_device device(stream);
-    const auto [rung, plan] = rungs.choose(operation, algorithm, facts, device.traits());
-    rung->launch(plan, a, stream.get());
+    detail::choose_and_launch(operation, detail::loss_rungs<Arguments>(), algorithm, facts, a, stream);
 }
 
 template <class Arguments>
@@ -116,9 +115,9 @@ void label_hits(matrix_view<const T> scores, vector_view<const std::int32_t> lab
                                         const mean_squared_error_options&);                               \
     template void label_hits<T>(matrix_view<const T>, vector_view<const std::int32_t>,                    \
                                 vector_view<std::int32_t>, cuda::stream_ref);
-INSTANTIATE(float)
-INSTANTIATE(half)
-INSTANTIATE(bfloat16)
+HEDDLE_ELEMENT_TYPES(INSTANTIATE)
 #undef INSTANTIATE
 
 }  // namespace heddle
+
+#pragma GCC visibility pop

@@ -1,10 +1,9 @@
 #include "src/loss/rungs.hpp"
 
+#include "src/rung_queries.hpp"
 #include <heddle/types.hpp>
 
 #include <array>
-#include <string>
-#include <string_view>
 
 namespace heddle {
 namespace {
@@ -12,9 +11,6 @@ namespace {
 using namespace kernels::loss;
 using namespace detail;
 using enum loss_algorithm;
-
-constexpr need<loss_facts> unit_stride{[](auto& problem, auto&) { return problem.unit_stride; },
-                                       "needs each row's elements side by side"};
 
 /// The plan of a rung, for either operation.
 template <auto plan, class Arguments>
@@ -43,22 +39,7 @@ loss_facts valid_facts(const char* operation, const loss_problem& p, const devic
 
 }  // namespace
 
-std::span<const loss_algorithm> loss_algorithms() {
-    return detail::ids_of<table<cross_entropy_arguments<float>>>;
-}
-
-std::string_view to_string(loss_algorithm algorithm) {
-    return rungs.name_of(algorithm);
-}
-
-loss_algorithm select(const loss_problem& problem, const device_traits& device) {
-    return rungs.choose("select", automatic, valid_facts("select", problem, device), device).rung->id;
-}
-
-std::string why_not(loss_algorithm algorithm, const loss_problem& problem, const device_traits& device) {
-    rungs.require_known("why_not", "algorithm", algorithm);
-    return rungs.why_not("loss", algorithm, valid_facts("why_not", problem, device), device);
-}
+HEDDLE_RUNG_QUERIES(loss, table<cross_entropy_arguments<float>>)
 
 namespace detail {
 
@@ -67,12 +48,11 @@ rung_table<loss_rung<Arguments>> loss_rungs() {
     return {table<Arguments>, enumeration};
 }
 
-template rung_table<loss_rung<cross_entropy_arguments<float>>> loss_rungs();
-template rung_table<loss_rung<cross_entropy_arguments<half>>> loss_rungs();
-template rung_table<loss_rung<cross_entropy_arguments<bfloat16>>> loss_rungs();
-template rung_table<loss_rung<mean_squared_error_arguments<float>>> loss_rungs();
-template rung_table<loss_rung<mean_squared_error_arguments<half>>> loss_rungs();
-template rung_table<loss_rung<mean_squared_error_arguments<bfloat16>>> loss_rungs();
+#define INSTANTIATE(T)                                                       \
+    template rung_table<loss_rung<cross_entropy_arguments<T>>> loss_rungs(); \
+    template rung_table<loss_rung<mean_squared_error_arguments<T>>> loss_rungs();
+HEDDLE_ELEMENT_TYPES(INSTANTIATE)
+#undef INSTANTIATE
 
 }  // namespace detail
 }  // namespace heddle

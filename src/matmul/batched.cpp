@@ -9,6 +9,8 @@
 #include <type_traits>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace heddle {
 namespace {
 
@@ -167,7 +169,7 @@ std::int64_t batched_matmul_workspace_bytes(
     return bytes;
 }
 
-#define INSTANTIATE(Out, In)                                                                                 \
+#define INSTANTIATE(In, Out)                                                                                 \
     template void batched_matmul<Out, In>(batch_view<const In>, batch_view<const In>, batch_view<Out>,       \
                                           cuda::stream_ref, const matmul_options&);                          \
     template void batched_matmul<Out, In>(std::span<const matmul_operands<Out, In>>, cuda::stream_ref,       \
@@ -177,11 +179,9 @@ std::int64_t batched_matmul_workspace_bytes(
                                                                   cuda::stream_ref, const matmul_options&);  \
     template std::int64_t batched_matmul_workspace_bytes<Out, In>(std::span<const matmul_operands<Out, In>>, \
                                                                   cuda::stream_ref, const matmul_options&);
-INSTANTIATE(float, float)
-INSTANTIATE(half, half)
-INSTANTIATE(float, half)
-INSTANTIATE(bfloat16, bfloat16)
-INSTANTIATE(float, bfloat16)
+HEDDLE_PAIRS_OF_TYPES(INSTANTIATE)
 #undef INSTANTIATE
 
 }  // namespace heddle
+
+#pragma GCC visibility pop

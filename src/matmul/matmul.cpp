@@ -8,6 +8,8 @@
 #include <type_traits>
 #include <utility>
 
+#pragma GCC visibility push(default)
+
 namespace heddle {
 
 template <class Out, class In>
@@ -48,33 +50,32 @@ std::optional<kernels::matmul::function_call<In, Out>> prepare_matmul(
     matrix_view<const In> a, matrix_view<const In> b, matrix_view<Out> c,
     const matmul_epilogue<Out>& epilogue, cuda::stream_ref stream, const matmul_options& options,
     bool (*is_compiled)()) {
-    using enum matmul_algorithm;
+    using matmul_algorithm::automatic, matmul_algorithm::fused, matmul_algorithm::tf32,
+        matmul_algorithm::warp_tiled, matmul_algorithm::wmma;
     require(epilogue.activation == matmul_activation::none, "matmul", {"epilogue", "activation"},
             static_cast<int>(epilogue.activation), "none: the function stands in its place");
     auto product = checked<In, Out>(a, b, c, epilogue, {}, options);
     constexpr bool is_float = std::is_same_v<In, float>;
-    constexpr matmul_algorithm of_any = is_float ? warp_tiled : wmma, of_hopper = is_float ? tf32 : fused;
+    constexpr matmul_algorithm any_rung = is_float ? warp_tiled : wmma, hopper_rung = is_float ? tf32 : fused;
     // The kernels that can be compiled with a function.
-    const std::string_view of_any_name = to_string(of_any), kernel = options.kernel;
-    constexpr std::string_view of_hopper_name =
-        is_float ? kernels::matmul::tf32_with_function[0].name : "fused";
-    const bool names_any = !kernel.empty() && is_named(of_any_name, kernel),
+    const std::string_view any_name = to_string(any_rung), kernel = options.kernel;
+    constexpr std::string_view hopper_name = is_float ? kernels::matmul::tf32_with_function[0].name : "fused";
+    const bool names_any = !kernel.empty() && is_named(any_name, kernel),
                names_hopper =
-                   !kernel.empty() && (is_named(of_hopper_name, kernel) || is_named(kernel, of_hopper_name));
+                   !kernel.empty() && (is_named(hopper_name, kernel) || is_named(kernel, hopper_name));
     matmul_algorithm asked = options.algorithm;
-    const bool takes_function = asked == automatic || asked == of_any || asked == of_hopper;
+    const bool takes_function = asked == automatic || asked == any_rung || asked == hopper_rung;
     if (!takes_function || (!kernel.empty() && !names_any && !names_hopper))
         throw unsupported(detail::format("matmul: {} takes no function: {} and {} do",
-                                         kernel.empty() ? to_string(asked) : kernel, of_any_name,
-                                         of_hopper_name));
-    if (names_any) asked = of_any;
-    if (names_hopper) asked = of_hopper;
+                                         kernel.empty() ? to_string(asked) : kernel, any_name, hopper_name));
+    if (names_any) asked = any_rung;
+    if (names_hopper) asked = hopper_rung;
     if (!product) return {};
     product->epilogue.is_identity = false;
     const stream_device device(stream);
     matmul_options by_hopper = options;
-    by_hopper.algorithm = of_hopper;
-    by_hopper.kernel = is_named(kernel, of_hopper_name) ? kernel : of_hopper_name;
+    by_hopper.algorithm = hopper_rung;
+    by_hopper.kernel = is_named(kernel, hopper_name) ? kernel : hopper_name;
     bool by_warpgroups = false;
     const auto plan_function = [&](bool has_scratch) -> kernels::matmul::plan {
         matmul_problem problem = problem_of(*product, options);
@@ -82,16 +83,17 @@ std::optional<kernels::matmul::function_call<In, Out>> prepare_matmul(
         problem.has_scratch = has_scratch && options.workspace.empty();
         problem.result = problem.operands;  // the user's .cu file compiles the kernel for its own types
         if constexpr (is_float) problem.has_scratch = false;  // with a function, blocks share no tile
-        const bool fits = can_run(of_hopper, problem, device.traits(), by_hopper.kernel);
-        if (asked == of_hopper && !fits)
-            throw unsupported(why_not(of_hopper, problem, device.traits(), by_hopper.kernel) +
+        const bool fits = can_run(hopper_rung, problem, device.traits(), by_hopper.kernel);
+        if (asked == hopper_rung && !fits)
+            throw unsupported(why_not(hopper_rung, problem, device.traits(), by_hopper.kernel) +
                               (is_float ? "; with a function nothing is copied" : ""));
-        const bool is_exact_enough = !is_float || asked == of_hopper || options.precision == precision::tf32;
-        const bool can_be = asked != of_any && is_exact_enough && fits && problem.a.cols > 0;
+        const bool is_exact_enough =
+            !is_float || asked == hopper_rung || options.precision == precision::tf32;
+        const bool can_be = asked != any_rung && is_exact_enough && fits && problem.a.cols > 0;
         by_warpgroups = can_be && is_compiled();
-        if (asked == of_hopper && can_be && !by_warpgroups)
+        if (asked == hopper_rung && can_be && !by_warpgroups)
             throw unsupported(detail::format("matmul: {} needs the .cu file of its function compiled for 90a",
-                                             to_string(of_hopper)));
+                                             to_string(hopper_rung)));
         if (!by_warpgroups) return {};
         return plan_matmul<In, In>(problem, device.traits(), by_hopper).plan;
     };
@@ -104,7 +106,7 @@ std::optional<kernels::matmul::function_call<In, Out>> prepare_matmul(
 
 }  // namespace detail
 
-#define INSTANTIATE(Out, In)                                                                             \
+#define INSTANTIATE(In, Out)                                                                             \
     template matmul_problem matmul_problem_of<Out, In>(matrix_view<const In>, matrix_view<const In>,     \
                                                        matrix_view<Out>, const matmul_options&);         \
     template matmul_problem matmul_problem_of<Out, In>(matrix_view<const In>, matrix_view<const In>,     \
@@ -117,11 +119,9 @@ std::optional<kernels::matmul::function_call<In, Out>> prepare_matmul(
     template std::optional<kernels::matmul::function_call<In, Out>> detail::prepare_matmul(              \
         matrix_view<const In>, matrix_view<const In>, matrix_view<Out>, const matmul_epilogue<Out>&,     \
         cuda::stream_ref, const matmul_options&, bool (*)());
-INSTANTIATE(float, float)
-INSTANTIATE(half, half)
-INSTANTIATE(float, half)
-INSTANTIATE(bfloat16, bfloat16)
-INSTANTIATE(float, bfloat16)
+HEDDLE_PAIRS_OF_TYPES(INSTANTIATE)
 #undef INSTANTIATE
 
 }  // namespace heddle
+
+#pragma GCC visibility pop

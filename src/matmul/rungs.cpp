@@ -27,13 +27,22 @@ constexpr auto& ampere = detail::ampere<product_facts>;
 constexpr auto& hopper = detail::hopper<product_facts>;
 constexpr need unit_strides{[](auto& p, auto&) { return p.has_unit_strides; },
                             "needs the rows or the columns of a and of b side by side (a stride of 1)"};
+template <int bytes>
+constexpr need shared_memory_of{[](auto&, auto& device) {
+                                    return static_cast<std::size_t>(bytes) <=
+                                           device.shared_memory_per_block_optin;
+                                },
+                                "needs more shared memory than the device has"};
 template <std::size_t kernel>
-constexpr need shared_memory_for{[](auto&, auto& device) {
-                                     constexpr auto bytes =
-                                         static_cast<std::size_t>(pipelined_kernels[kernel].shared_bytes());
-                                     return bytes <= device.shared_memory_per_block_optin;
-                                 },
-                                 "needs more shared memory than the device has"};
+constexpr need shared_memory_for = shared_memory_of<pipelined_kernels[kernel].shared_bytes()>;
+constexpr need short_k{[](auto& p, auto&) { return p.a.cols <= stream_kernel::max_k; },
+                       "needs a k of at most 64"};
+static_assert(stream_kernel::max_k == 64);
+template <std::size_t kernel>
+constexpr need tiles_for_packed{
+    [](auto& p, auto&) { return packed_kernels[kernel].has_countable_tiles(p.c.rows, p.c.cols, p.batches); },
+    "needs at most 2^30 of its tiles of C, in all of a batch"};
+static_assert(max_packed_tiles == 1 << 30);
 template <std::size_t kernel>
 constexpr need packets_for{
     [](auto& p, auto&) { return mma_sync_kernels[kernel].takes_elements() || p.lies_in_boxes; },
@@ -114,6 +123,15 @@ constexpr auto float_rungs = detail::joined(
         split_k, []<std::size_t kernel> { return needs<ampere, shared_memory_for<kernel>, unit_strides>; },
         shares_tiles, launch_split_k),
     rows_of<float_rung, thin_kernels, plan_thin>(thin, needs<ampere, unit_strides>, always, launch_thin),
+    rows_of<float_rung, stream_kernels, plan_stream>(
+        stream,
+        []<std::size_t kernel> {
+            return needs<ampere, short_k, shared_memory_of<stream_kernels[kernel].most_shared_bytes()>>;
+        },
+        always, launch_stream),
+    rows_of<float_rung, packed_kernels, plan_packed>(
+        packed, []<std::size_t kernel> { return needs<ampere, tiles_for_packed<kernel>>; }, always,
+        launch_packed),
     std::to_array<float_rung>(
         {{tf32x3, "tf32x3", needs<ampere, no_batch, no_epilogue, unit_strides>,
           is_at<precision::fp32_normwise, precision::tf32>, plan_tf32x3, launch_tf32x3}}),
@@ -190,11 +208,9 @@ rung_table<matmul_rung<In, Out>> matmul_rungs() {
         return {half_rungs<In, Out>, enumeration};
 }
 
-template rung_table<matmul_rung<float, float>> matmul_rungs();
-template rung_table<matmul_rung<half, half>> matmul_rungs();
-template rung_table<matmul_rung<half, float>> matmul_rungs();
-template rung_table<matmul_rung<bfloat16, bfloat16>> matmul_rungs();
-template rung_table<matmul_rung<bfloat16, float>> matmul_rungs();
+#define INSTANTIATE(In, Out) template rung_table<matmul_rung<In, Out>> matmul_rungs();
+HEDDLE_PAIRS_OF_TYPES(INSTANTIATE)
+#undef INSTANTIATE
 
 }  // namespace detail
 }  // namespace heddle

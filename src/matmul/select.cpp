@@ -54,10 +54,10 @@ void validate_algorithm(const char* operation, const detail::argument_name& name
                     "an enumerator of matmul_algorithm");
     if (float_rungs().has(algorithm, kernel) || half_rungs().has(algorithm, kernel)) return;
     std::string names;
-    const auto of_float = matmul_kernels(element_type::f32, algorithm);
+    const auto float_kernels = matmul_kernels(element_type::f32, algorithm);
     for (const element_type type : {element_type::f32, element_type::f16})
         for (const std::string_view each : matmul_kernels(type, algorithm))
-            if (type == element_type::f32 || std::ranges::find(of_float, each) == of_float.end())
+            if (type == element_type::f32 || std::ranges::find(float_kernels, each) == float_kernels.end())
                 names += detail::format("{}{}", names.empty() ? "" : ", ", each);
     detail::require(false, operation, kernel_name, kernel, "one of {}", names);
 }
@@ -198,11 +198,7 @@ planned_matmul<In, Out> plan_matmul(const matmul_problem& problem, const device_
 #define INSTANTIATE(In, Out)                                                                  \
     template planned_matmul<In, Out> plan_matmul(const matmul_problem&, const device_traits&, \
                                                  const matmul_options&);
-INSTANTIATE(float, float)
-INSTANTIATE(half, half)
-INSTANTIATE(half, float)
-INSTANTIATE(bfloat16, bfloat16)
-INSTANTIATE(bfloat16, float)
+HEDDLE_PAIRS_OF_TYPES(INSTANTIATE)
 #undef INSTANTIATE
 
 }  // namespace detail

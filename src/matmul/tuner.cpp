@@ -25,6 +25,8 @@
 #include <type_traits>
 #include <utility>
 
+#pragma GCC visibility push(default)
+
 namespace heddle {
 namespace {
 
@@ -189,15 +191,13 @@ matmul_options matmul_tuner::choose(matrix_view<const std::type_identity_t<In>> 
     return result;
 }
 
-#define INSTANTIATE(Out, In)                                                                            \
+#define INSTANTIATE(In, Out)                                                                            \
     template matmul_options matmul_tuner::choose<Out, In>(matrix_view<const In>, matrix_view<const In>, \
                                                           matrix_view<Out>, cuda::stream_ref,           \
                                                           const matmul_options&);
-INSTANTIATE(float, float)
-INSTANTIATE(half, half)
-INSTANTIATE(float, half)
-INSTANTIATE(bfloat16, bfloat16)
-INSTANTIATE(float, bfloat16)
+HEDDLE_PAIRS_OF_TYPES(INSTANTIATE)
 #undef INSTANTIATE
 
 }  // namespace heddle
+
+#pragma GCC visibility pop

@@ -3,9 +3,12 @@
 #include "src/workspace.hpp"
 #include <heddle/matrix_reduce.hpp>
 #include <heddle/stream.hpp>
+#include <heddle/types.hpp>
 
 #include <algorithm>
 #include <cstdint>
+
+#pragma GCC visibility push(default)
 
 namespace heddle {
 namespace {
@@ -120,7 +123,7 @@ void column_variance(matrix_view<const T> x, vector_view<float> y, cuda::stream_
                   variance_divisor("column_variance", x.rows, options.correction), stream, options);
 }
 
-#define INSTANTIATE_ALONG(direction, T)                                                                    \
+#define INSTANTIATE_ALONG(T, direction)                                                                    \
     template void direction##_sum<T>(matrix_view<const T>, vector_view<float>, cuda::stream_ref,           \
                                      const matrix_reduce_options&);                                        \
     template void direction##_mean<T>(matrix_view<const T>, vector_view<float>, cuda::stream_ref,          \
@@ -132,15 +135,11 @@ void column_variance(matrix_view<const T> x, vector_view<float> y, cuda::stream_
     template void direction##_argmax<T>(matrix_view<const T>, vector_view<std::int64_t>, cuda::stream_ref, \
                                         const matrix_reduce_options&);                                     \
     template void direction##_variance<T>(matrix_view<const T>, vector_view<float>, cuda::stream_ref,      \
-                                          const matrix_reduce_options&)
-
-INSTANTIATE_ALONG(row, float);
-INSTANTIATE_ALONG(row, half);
-INSTANTIATE_ALONG(row, bfloat16);
-INSTANTIATE_ALONG(column, float);
-INSTANTIATE_ALONG(column, half);
-INSTANTIATE_ALONG(column, bfloat16);
-
+                                          const matrix_reduce_options&);
+HEDDLE_ELEMENT_TYPES(INSTANTIATE_ALONG, row)
+HEDDLE_ELEMENT_TYPES(INSTANTIATE_ALONG, column)
 #undef INSTANTIATE_ALONG
 
 }  // namespace heddle
+
+#pragma GCC visibility pop

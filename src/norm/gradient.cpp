@@ -4,6 +4,9 @@
 #include <heddle/copy.hpp>
 #include <heddle/norm.hpp>
 #include <heddle/stream.hpp>
+#include <heddle/types.hpp>
+
+#pragma GCC visibility push(default)
 
 namespace heddle {
 namespace {
@@ -97,9 +100,9 @@ void rms_norm_gradient(matrix_view<const std::type_identity_t<T>> x,
     template void rms_norm_gradient<T>(matrix_view<const T>, vector_view<const T>, matrix_view<const T>,   \
                                        matrix_view<T>, vector_view<T>, cuda::stream_ref,                   \
                                        const norm_gradient_options&);
-INSTANTIATE(float)
-INSTANTIATE(half)
-INSTANTIATE(bfloat16)
+HEDDLE_ELEMENT_TYPES(INSTANTIATE)
 #undef INSTANTIATE
 
 }  // namespace heddle
+
+#pragma GCC visibility pop

@@ -1,13 +1,12 @@
 #include "src/norm/gradient_rungs.hpp"
 
+#include "src/rung_queries.hpp"
 #include "src/workspace.hpp"
 #include <heddle/types.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <string>
-#include <string_view>
 
 namespace heddle {
 namespace {
@@ -44,55 +43,26 @@ gradient_facts valid_facts(const char* operation, const norm_gradient_problem& p
 
 }  // namespace
 
-std::span<const norm_gradient_algorithm> norm_gradient_algorithms() {
-    return detail::ids_of<table<true, float>>;
-}
-
-std::string_view to_string(norm_gradient_algorithm algorithm) {
-    return rungs.name_of(algorithm);
-}
-
-norm_gradient_algorithm select(const norm_gradient_problem& problem, const device_traits& device) {
-    return rungs.choose("select", automatic, valid_facts("select", problem, device), device).rung->id;
-}
-
-std::string why_not(norm_gradient_algorithm algorithm, const norm_gradient_problem& problem,
-                    const device_traits& device) {
-    rungs.require_known("why_not", "algorithm", algorithm);
-    return rungs.why_not("norm_gradient", algorithm, valid_facts("why_not", problem, device), device);
-}
+HEDDLE_RUNG_QUERIES(norm_gradient, table<true, float>)
 
 std::int64_t norm_gradient_workspace_bytes(const norm_gradient_problem& problem, const device_traits& device,
                                            norm_gradient_algorithm algorithm) {
     constexpr const char* operation = "norm_gradient_workspace_bytes";
     rungs.require_known(operation, "algorithm", algorithm);
-    gradient_facts of = valid_facts(operation, problem, device);
-    if (of.rows == 0 || of.cols == 0) return 0;
-    of.has_scratch = true;
+    gradient_facts facts = valid_facts(operation, problem, device);
+    if (facts.rows == 0 || facts.cols == 0) return 0;
+    facts.has_scratch = true;
     std::int64_t bytes = 0;
     for (const bool unit_stride : {true, false})
         for (const bool in_packets : {true, false}) {
-            of.unit_stride = unit_stride;
-            of.in_packets = in_packets;
-            if (!rungs.can_run(algorithm, of, device)) continue;
-            bytes = std::max(bytes, scratch_bytes(rungs.choose(operation, algorithm, of, device).plan));
+            facts.unit_stride = unit_stride;
+            facts.in_packets = in_packets;
+            if (!rungs.can_run(algorithm, facts, device)) continue;
+            bytes = std::max(bytes, scratch_bytes(rungs.choose(operation, algorithm, facts, device).plan));
         }
     return workspace_bytes_for(bytes);
 }
 
-namespace detail {
+HEDDLE_RUNG_TABLES_OF_BOTH(norm_gradient)
 
-template <bool centred, class T>
-rung_table<norm_gradient_rung<T>> norm_gradient_rungs() {
-    return {table<centred, T>, enumeration};
-}
-
-template rung_table<norm_gradient_rung<float>> norm_gradient_rungs<false>();
-template rung_table<norm_gradient_rung<float>> norm_gradient_rungs<true>();
-template rung_table<norm_gradient_rung<half>> norm_gradient_rungs<false>();
-template rung_table<norm_gradient_rung<half>> norm_gradient_rungs<true>();
-template rung_table<norm_gradient_rung<bfloat16>> norm_gradient_rungs<false>();
-template rung_table<norm_gradient_rung<bfloat16>> norm_gradient_rungs<true>();
-
-}  // namespace detail
 }  // namespace heddle

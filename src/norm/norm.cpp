@@ -2,6 +2,9 @@
 #include "src/norm/validate.hpp"
 #include <heddle/norm.hpp>
 #include <heddle/stream.hpp>
+#include <heddle/types.hpp>
+
+#pragma GCC visibility push(default)
 
 namespace heddle {
 namespace {
@@ -20,10 +23,7 @@ void run(const char* operation, const kernels::norm::arguments<T>& a, cuda::stre
     const auto rungs = detail::norm_rungs<centred, T>();
     rungs.require_known(operation, {"options", "algorithm"}, algorithm);
     const kernels::norm::norm_facts facts(validated(operation, a));
-    if (a.y.rows == 0 || a.y.cols == 0) return;
-    const detail::stream_device device(stream);
-    const auto [rung, plan] = rungs.choose(operation, algorithm, facts, device.traits());
-    rung->launch(plan, a, stream.get());
+    detail::choose_and_launch(operation, rungs, algorithm, facts, a, stream);
 }
 
 }  // namespace
@@ -58,9 +58,9 @@ void rms_norm(matrix_view<const std::type_identity_t<T>> x, vector_view<const st
                                 matrix_view<T>, cuda::stream_ref, const norm_options&);                     \
     template void rms_norm<T>(matrix_view<const T>, vector_view<const T>, matrix_view<T>, cuda::stream_ref, \
                               const norm_options&);
-INSTANTIATE(float)
-INSTANTIATE(half)
-INSTANTIATE(bfloat16)
+HEDDLE_ELEMENT_TYPES(INSTANTIATE)
 #undef INSTANTIATE
 
 }  // namespace heddle
+
+#pragma GCC visibility pop

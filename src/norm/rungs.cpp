@@ -1,11 +1,9 @@
 #include "src/norm/rungs.hpp"
 
+#include "src/rung_queries.hpp"
 #include <heddle/types.hpp>
 
 #include <array>
-#include <cstdint>
-#include <string>
-#include <string_view>
 
 namespace heddle {
 namespace {
@@ -37,36 +35,8 @@ norm_facts valid_facts(const char* operation, const norm_problem& p, const devic
 
 }  // namespace
 
-std::span<const norm_algorithm> norm_algorithms() {
-    return detail::ids_of<table<true, float>>;
-}
+HEDDLE_RUNG_QUERIES(norm, table<true, float>)
 
-std::string_view to_string(norm_algorithm algorithm) {
-    return rungs.name_of(algorithm);
-}
+HEDDLE_RUNG_TABLES_OF_BOTH(norm)
 
-norm_algorithm select(const norm_problem& problem, const device_traits& device) {
-    return rungs.choose("select", automatic, valid_facts("select", problem, device), device).rung->id;
-}
-
-std::string why_not(norm_algorithm algorithm, const norm_problem& problem, const device_traits& device) {
-    rungs.require_known("why_not", "algorithm", algorithm);
-    return rungs.why_not("norm", algorithm, valid_facts("why_not", problem, device), device);
-}
-
-namespace detail {
-
-template <bool centred, class T>
-rung_table<norm_rung<T>> norm_rungs() {
-    return {table<centred, T>, enumeration};
-}
-
-template rung_table<norm_rung<float>> norm_rungs<false>();
-template rung_table<norm_rung<float>> norm_rungs<true>();
-template rung_table<norm_rung<half>> norm_rungs<false>();
-template rung_table<norm_rung<half>> norm_rungs<true>();
-template rung_table<norm_rung<bfloat16>> norm_rungs<false>();
-template rung_table<norm_rung<bfloat16>> norm_rungs<true>();
-
-}  // namespace detail
 }  // namespace heddle

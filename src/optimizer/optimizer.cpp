@@ -3,11 +3,14 @@
 #include "src/workspace.hpp"
 #include <heddle/optimizer.hpp>
 #include <heddle/stream.hpp>
+#include <heddle/types.hpp>
 
 #include <cmath>
 #include <cstdint>
 #include <span>
 #include <type_traits>
+
+#pragma GCC visibility push(default)
 
 namespace heddle {
 namespace {
@@ -138,14 +141,10 @@ void gradient_norm(std::type_identity_t<std::span<const parameter<T, Gradient>>>
     template void adamw<T, GRADIENT>(std::span<const parameter<T, GRADIENT>>, cuda::stream_ref, \
                                      const adam_options&);                                      \
     template void gradient_norm<T, GRADIENT>(std::span<const parameter<T, GRADIENT>>, float*,   \
-                                             cuda::stream_ref, const gradient_norm_options&)
-
-INSTANTIATE(float, float);
-INSTANTIATE(half, half);
-INSTANTIATE(half, float);
-INSTANTIATE(bfloat16, bfloat16);
-INSTANTIATE(bfloat16, float);
-
+                                             cuda::stream_ref, const gradient_norm_options&);
+HEDDLE_PAIRS_OF_TYPES(INSTANTIATE)
 #undef INSTANTIATE
 
 }  // namespace heddle
+
+#pragma GCC visibility pop

@@ -1,13 +1,12 @@
 #include "src/optimizer/rungs.hpp"
 
+#include "src/rung_queries.hpp"
 #include "src/validate.hpp"
 #include "src/workspace.hpp"
 #include <heddle/types.hpp>
 
 #include <array>
 #include <cstdint>
-#include <string>
-#include <string_view>
 
 namespace heddle {
 namespace {
@@ -28,27 +27,15 @@ constexpr const char* enumeration = "optimizer_algorithm";
 /// What depends neither on the rule nor on the types.
 constexpr rung_table rungs(table<any_adam, float, float>, enumeration);
 
+const optimizer_problem& valid_facts(const char* operation, const optimizer_problem& problem,
+                                     const device_traits& device) {
+    validate_optimizer_problem(operation, problem, device);
+    return problem;
+}
+
 }  // namespace
 
-std::span<const optimizer_algorithm> optimizer_algorithms() {
-    return detail::ids_of<table<any_adam, float, float>>;
-}
-
-std::string_view to_string(optimizer_algorithm algorithm) {
-    return rungs.name_of(algorithm);
-}
-
-optimizer_algorithm select(const optimizer_problem& problem, const device_traits& device) {
-    validate_optimizer_problem("select", problem, device);
-    return rungs.choose("select", automatic, problem, device).rung->id;
-}
-
-std::string why_not(optimizer_algorithm algorithm, const optimizer_problem& problem,
-                    const device_traits& device) {
-    rungs.require_known("why_not", "algorithm", algorithm);
-    validate_optimizer_problem("why_not", problem, device);
-    return rungs.why_not("optimizer", algorithm, problem, device);
-}
+HEDDLE_RUNG_QUERIES(optimizer, table<any_adam, float, float>)
 
 std::int64_t gradient_norm_workspace_bytes(const optimizer_problem& problem, const device_traits& device) {
     validate_optimizer_problem("gradient_norm_workspace_bytes", problem, device);
@@ -72,14 +59,8 @@ rung_table<optimizer_rung<Rule, T, Gradient>> optimizer_rungs() {
 #define INSTANTIATE(T, GRADIENT)                                                      \
     template rung_table<optimizer_rung<plain_sgd, T, GRADIENT>> optimizer_rungs();    \
     template rung_table<optimizer_rung<momentum_sgd, T, GRADIENT>> optimizer_rungs(); \
-    template rung_table<optimizer_rung<any_adam, T, GRADIENT>> optimizer_rungs()
-
-INSTANTIATE(float, float);
-INSTANTIATE(half, half);
-INSTANTIATE(half, float);
-INSTANTIATE(bfloat16, bfloat16);
-INSTANTIATE(bfloat16, float);
-
+    template rung_table<optimizer_rung<any_adam, T, GRADIENT>> optimizer_rungs();
+HEDDLE_PAIRS_OF_TYPES(INSTANTIATE)
 #undef INSTANTIATE
 
 }  // namespace detail

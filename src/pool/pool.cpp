@@ -4,6 +4,8 @@
 #include <heddle/stream.hpp>
 #include <heddle/types.hpp>
 
+#pragma GCC visibility push(default)
+
 namespace heddle {
 
 template <class T>
@@ -30,9 +32,9 @@ void pool(tensor_view<const std::type_identity_t<T>> input, tensor_view<T> outpu
 #define INSTANTIATE(T)                                                                                   \
     template pool_problem pool_problem_of<T>(tensor_view<const T>, tensor_view<T>, const pool_options&); \
     template void pool<T>(tensor_view<const T>, tensor_view<T>, cuda::stream_ref, const pool_options&);
-INSTANTIATE(float)
-INSTANTIATE(half)
-INSTANTIATE(bfloat16)
+HEDDLE_ELEMENT_TYPES(INSTANTIATE)
 #undef INSTANTIATE
 
 }  // namespace heddle
+
+#pragma GCC visibility pop

@@ -2,6 +2,7 @@
 
 #include "kernels/pool/tuning/tuning.hpp"
 #include "src/pool/validate.hpp"
+#include "src/rung_queries.hpp"
 #include <heddle/types.hpp>
 
 #include <array>
@@ -23,9 +24,12 @@ bool has_large_windows(const pool_problem& problem, const device_traits&) {
 
 template <class T>
 constexpr auto table = std::to_array<pool_rung<T>>({
-    {naive, "naive", any_problem, never, plan_naive, launch_naive<T>},
-    {vectorized, "vectorized window", any_problem, always, plan_window, launch_window<T>},
-    {vectorized, "vectorized block", any_problem, has_large_windows, plan_block, launch_block<T>},
+#define ROW(rung, pays) {rung, #rung, any_problem, pays, plan_##rung, launch_##rung<T>},
+#define KERNEL(rung, kernel, pays) \
+    {rung, #rung " " #kernel, any_problem, pays, plan_##rung##_##kernel, launch_##rung##_##kernel<T>},
+    HEDDLE_POOL_RUNGS(ROW, HEDDLE_NOTHING, KERNEL)
+#undef ROW
+#undef KERNEL
 });
 
 constexpr const char* enumeration = "pool_algorithm";
@@ -69,13 +73,6 @@ std::string why_not(pool_algorithm algorithm, const pool_problem& problem, const
     return rungs.why_not("pool", algorithm, problem, device, kernel);
 }
 
-template <class T>
-rung_table<pool_rung<T>> detail::pool_rungs() {
-    return {table<T>, enumeration};
-}
-
-template rung_table<pool_rung<float>> detail::pool_rungs();
-template rung_table<pool_rung<half>> detail::pool_rungs();
-template rung_table<pool_rung<bfloat16>> detail::pool_rungs();
+HEDDLE_RUNG_TABLES(pool, HEDDLE_ELEMENT_TYPES)
 
 }  // namespace heddle

@@ -1,11 +1,10 @@
 #include "src/random/rungs.hpp"
 
+#include "src/rung_queries.hpp"
 #include "src/validate.hpp"
 
 #include <array>
 #include <cstdint>
-#include <string>
-#include <string_view>
 
 namespace heddle {
 namespace {
@@ -14,14 +13,7 @@ using namespace kernels::random;
 using namespace detail;
 using enum random_algorithm;
 
-constexpr need<random_facts> unit_stride{[](auto& problem, auto&) { return problem.unit_stride; },
-                                         "needs each row's elements side by side"};
-
-constexpr auto table = std::to_array<random_rung>({
-#define ROW(name, pays, ...) {name, #name, needs<__VA_ARGS__>, pays, plan_##name, launch_##name},
-    HEDDLE_RANDOM_RUNGS(ROW)
-#undef ROW
-});
+constexpr auto table = std::to_array<random_rung>({HEDDLE_RANDOM_RUNGS(HEDDLE_ROW)});
 
 constexpr rung_table rungs(table, "random_algorithm");
 
@@ -41,22 +33,7 @@ random_facts valid_facts(const char* operation, const random_problem& p, const d
 
 }  // namespace
 
-std::span<const random_algorithm> random_algorithms() {
-    return detail::ids_of<table>;
-}
-
-std::string_view to_string(random_algorithm algorithm) {
-    return rungs.name_of(algorithm);
-}
-
-random_algorithm select(const random_problem& problem, const device_traits& device) {
-    return rungs.choose("select", automatic, valid_facts("select", problem, device), device).rung->id;
-}
-
-std::string why_not(random_algorithm algorithm, const random_problem& problem, const device_traits& device) {
-    rungs.require_known("why_not", "algorithm", algorithm);
-    return rungs.why_not("random", algorithm, valid_facts("why_not", problem, device), device);
-}
+HEDDLE_RUNG_QUERIES(random, table)
 
 detail::rung_table<detail::random_rung> detail::random_rungs() {
     return rungs;

@@ -3,10 +3,13 @@
 #include "src/workspace.hpp"
 #include <heddle/reduce.hpp>
 #include <heddle/stream.hpp>
+#include <heddle/types.hpp>
 
 #include <algorithm>
 #include <cstdint>
 #include <type_traits>
+
+#pragma GCC visibility push(default)
 
 namespace heddle {
 namespace {
@@ -141,19 +144,14 @@ void dot(vector_view<const T> x, vector_view<const std::type_identity_t<T>> y,
                          const reduce_options&);                                                           \
     template void norm1<T>(vector_view<const T>, sum_type<T>*, cuda::stream_ref, const reduce_options&);   \
     template void count_nonzero<T>(vector_view<const T>, std::int64_t*, cuda::stream_ref,                  \
-                                   const reduce_options&)
-
-INSTANTIATE(double);
-INSTANTIATE(float);
-INSTANTIATE(half);
-INSTANTIATE(bfloat16);
-INSTANTIATE(std::int32_t);
-INSTANTIATE(std::int64_t);
-template void norm2<double>(vector_view<const double>, double*, cuda::stream_ref, const reduce_options&);
-template void norm2<float>(vector_view<const float>, float*, cuda::stream_ref, const reduce_options&);
-template void norm2<half>(vector_view<const half>, float*, cuda::stream_ref, const reduce_options&);
-template void norm2<bfloat16>(vector_view<const bfloat16>, float*, cuda::stream_ref, const reduce_options&);
-
+                                   const reduce_options&);
+HEDDLE_NUMBER_TYPES(INSTANTIATE)
 #undef INSTANTIATE
+#define INSTANTIATE_NORM2(T) \
+    template void norm2<T>(vector_view<const T>, sum_type<T>*, cuda::stream_ref, const reduce_options&);
+HEDDLE_FLOATING_TYPES(INSTANTIATE_NORM2)
+#undef INSTANTIATE_NORM2
 
 }  // namespace heddle
+
+#pragma GCC visibility pop

@@ -1,6 +1,7 @@
 #include "src/reduce/rungs.hpp"
 
 #include "src/format.hpp"
+#include "src/rung_queries.hpp"
 #include "src/validate.hpp"
 #include "src/workspace.hpp"
 #include <heddle/error.hpp>
@@ -8,7 +9,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -17,43 +17,29 @@ namespace heddle {
 namespace {
 
 namespace kernel = kernels::reduce;
-using detail::always, detail::any_problem, detail::never;
+using detail::always, detail::never;
 using enum reduce_algorithm;
 
 constexpr detail::need<kernel::reduce_facts> unit_stride{
     [](auto& problem, auto&) { return problem.stride == 1; }, "needs x.stride 1"};
 
-/// single_pass is one launch, which beats two at every size, and takes any stride.
+/// A row for each rung that the operation has. single_pass is one launch, which beats two at every size, and takes any
+/// stride.
 template <class Operation, class T>
 constexpr auto table = [] {
     using row = detail::reduce_rung<Operation, T>;
-    constexpr row shuffles = {warp_shuffle,
-                              "warp_shuffle",
-                              any_problem,
-                              never,
-                              kernel::plan_warp_shuffle,
-                              kernel::launch_warp_shuffle<Operation, T>};
-    constexpr row last = {single_pass,
-                          "single_pass",
-                          any_problem,
-                          always,
-                          kernel::plan_single_pass<Operation>,
-                          kernel::launch_single_pass<Operation, T>};
-    if constexpr (kernel::is_on_all_rungs<Operation>)
-        return std::array<row, 6>{{
-            {interleaved, "interleaved", any_problem, never, kernel::plan_interleaved,
-             kernel::launch_interleaved<Operation, T>},
-            {sequential, "sequential", any_problem, never, kernel::plan_sequential,
-             kernel::launch_sequential<Operation, T>},
-            {first_add_on_load, "first_add_on_load", any_problem, never, kernel::plan_first_add_on_load,
-             kernel::launch_first_add_on_load<Operation, T>},
-            shuffles,
-            {vectorized, "vectorized", detail::needs<unit_stride>, never, kernel::plan_vectorized,
-             kernel::launch_vectorized<Operation, T>},
-            last,
-        }};
-    else
-        return std::array<row, 2>{{shuffles, last}};
+    return detail::joined(
+#define ROW(name, operations, pays, ...)                                                                    \
+    [] {                                                                                                    \
+        if constexpr (kernel::operations<Operation>)                                                        \
+            return std::array<row, 1>{{{name, #name, detail::needs<__VA_ARGS__>, pays, kernel::plan_##name, \
+                                        kernel::launch_##name<Operation, T>}}};                             \
+        else                                                                                                \
+            return std::array<row, 0>{};                                                                    \
+    }(),
+        HEDDLE_REDUCE_RUNGS(ROW)
+#undef ROW
+            std::array<row, 0>{});
 }();
 
 constexpr const char* enumeration = "reduce_algorithm";
@@ -112,19 +98,17 @@ std::string why_it_lacks(reduce_operation operation, reduce_algorithm algorithm)
 kernel::plan plan_of(const char* operation, reduce_algorithm algorithm, const reduce_problem& problem,
                      const device_traits& device) {
     rungs.require_known(operation, {"options", "algorithm"}, algorithm);
-    kernel::reduce_facts of = valid_facts(operation, problem, device);
-    if (!rungs.can_run(algorithm, of, device)) {
-        of.stride = 1;
-        of.has_scratch = true;
+    kernel::reduce_facts facts = valid_facts(operation, problem, device);
+    if (!rungs.can_run(algorithm, facts, device)) {
+        facts.stride = 1;
+        facts.has_scratch = true;
     }
-    return rungs.choose(operation, algorithm, of, device).plan;
+    return rungs.choose(operation, algorithm, facts, device).plan;
 }
 
 }  // namespace
 
-std::span<const reduce_algorithm> reduce_algorithms() {
-    return detail::ids_of<table<kernel::sum, float>>;
-}
+HEDDLE_RUNG_QUERIES(reduce, table<kernel::sum, float>)
 
 std::span<const reduce_algorithm> reduce_algorithms(reduce_operation operation) {
     const auto found = std::ranges::find(descriptions, operation, &description::value);
@@ -140,26 +124,13 @@ std::string_view to_string(reduce_operation operation) {
     return found == descriptions.end() ? "unknown" : found->name;
 }
 
-std::string_view to_string(reduce_algorithm algorithm) {
-    return rungs.name_of(algorithm);
-}
-
-reduce_algorithm select(const reduce_problem& problem, const device_traits& device) {
-    return rungs.choose("select", automatic, valid_facts("select", problem, device), device).rung->id;
-}
-
-std::string why_not(reduce_algorithm algorithm, const reduce_problem& problem, const device_traits& device) {
-    rungs.require_known("why_not", "algorithm", algorithm);
-    return rungs.why_not("reduce", algorithm, valid_facts("why_not", problem, device), device);
-}
-
 std::string why_not(reduce_operation operation, reduce_algorithm algorithm, const reduce_problem& problem,
                     const device_traits& device) {
     rungs.require_known("why_not", "algorithm", algorithm);
-    const kernel::reduce_facts of = valid_facts("why_not", problem, device);
+    const kernel::reduce_facts facts = valid_facts("why_not", problem, device);
     const char* const name = to_string(operation).data();
     const std::string lack = why_it_lacks(operation, algorithm);
-    return lack.empty() ? rungs.why_not(name, algorithm, of, device) : lack;
+    return lack.empty() ? rungs.why_not(name, algorithm, facts, device) : lack;
 }
 
 std::int64_t reduce_workspace_bytes(const reduce_problem& problem, const device_traits& device,
@@ -189,28 +160,8 @@ rung_table<reduce_rung<Operation, T>> reduce_rungs() {
     return {table<Operation, T>, enumeration};
 }
 
-#define INSTANTIATE(T)                                                  \
-    template rung_table<reduce_rung<kernel::sum, T>> reduce_rungs();    \
-    template rung_table<reduce_rung<kernel::mean, T>> reduce_rungs();   \
-    template rung_table<reduce_rung<kernel::min, T>> reduce_rungs();    \
-    template rung_table<reduce_rung<kernel::max, T>> reduce_rungs();    \
-    template rung_table<reduce_rung<kernel::argmin, T>> reduce_rungs(); \
-    template rung_table<reduce_rung<kernel::argmax, T>> reduce_rungs(); \
-    template rung_table<reduce_rung<kernel::dot, T>> reduce_rungs();    \
-    template rung_table<reduce_rung<kernel::norm1, T>> reduce_rungs();  \
-    template rung_table<reduce_rung<kernel::count_nonzero, T>> reduce_rungs()
-
-INSTANTIATE(double);
-INSTANTIATE(float);
-INSTANTIATE(half);
-INSTANTIATE(bfloat16);
-INSTANTIATE(std::int32_t);
-INSTANTIATE(std::int64_t);
-template rung_table<reduce_rung<kernel::norm2, double>> reduce_rungs();
-template rung_table<reduce_rung<kernel::norm2, float>> reduce_rungs();
-template rung_table<reduce_rung<kernel::norm2, half>> reduce_rungs();
-template rung_table<reduce_rung<kernel::norm2, bfloat16>> reduce_rungs();
-
+#define INSTANTIATE(T, Operation) template rung_table<reduce_rung<kernel::Operation, T>> reduce_rungs();
+HEDDLE_REDUCTIONS(INSTANTIATE)
 #undef INSTANTIATE
 
 }  // namespace detail

@@ -1,12 +1,12 @@
 #include "src/scan/rungs.hpp"
 
+#include "src/rung_queries.hpp"
 #include "src/validate.hpp"
 #include "src/workspace.hpp"
+#include <heddle/types.hpp>
 
 #include <array>
 #include <cstdint>
-#include <string>
-#include <string_view>
 
 namespace heddle {
 namespace {
@@ -18,11 +18,7 @@ using enum scan_algorithm;
 /// look_back is one launch that moves each element once, at any stride; a small scan is one block of it. Without scratch memory
 /// one block of reduce_then_scan does a large one.
 template <class T>
-constexpr auto table = std::to_array<scan_rung<T>>({
-#define ROW(name, pays, ...) {name, #name, needs<__VA_ARGS__>, pays, plan_##name, launch_##name<T>},
-    HEDDLE_SCAN_RUNGS(ROW)
-#undef ROW
-});
+constexpr auto table = std::to_array<scan_rung<T>>({HEDDLE_SCAN_RUNGS(HEDDLE_ROW_OF_TYPE)});
 
 constexpr const char* enumeration = "scan_algorithm";
 /// What does not depend on the type.
@@ -40,29 +36,14 @@ scan_facts valid_facts(const char* operation, const scan_problem& p, const devic
 plan plan_of(const char* operation, scan_algorithm algorithm, const scan_problem& problem,
              const device_traits& device) {
     rungs.require_known(operation, {"options", "algorithm"}, algorithm);
-    scan_facts of = valid_facts(operation, problem, device);
-    if (!rungs.can_run(algorithm, of, device)) of.has_scratch = true;
-    return rungs.choose(operation, algorithm, of, device).plan;
+    scan_facts facts = valid_facts(operation, problem, device);
+    if (!rungs.can_run(algorithm, facts, device)) facts.has_scratch = true;
+    return rungs.choose(operation, algorithm, facts, device).plan;
 }
 
 }  // namespace
 
-std::span<const scan_algorithm> scan_algorithms() {
-    return detail::ids_of<table<float>>;
-}
-
-std::string_view to_string(scan_algorithm algorithm) {
-    return rungs.name_of(algorithm);
-}
-
-scan_algorithm select(const scan_problem& problem, const device_traits& device) {
-    return rungs.choose("select", automatic, valid_facts("select", problem, device), device).rung->id;
-}
-
-std::string why_not(scan_algorithm algorithm, const scan_problem& problem, const device_traits& device) {
-    rungs.require_known("why_not", "algorithm", algorithm);
-    return rungs.why_not("scan", algorithm, valid_facts("why_not", problem, device), device);
-}
+HEDDLE_RUNG_QUERIES(scan, table<float>)
 
 std::int64_t scan_workspace_bytes(const scan_problem& problem, const device_traits& device,
                                   scan_algorithm algorithm) {
@@ -76,17 +57,6 @@ std::int64_t scan_depth(const scan_problem& problem, const device_traits& device
     return plan_of("scan_depth", algorithm, problem, device).depth;
 }
 
-namespace detail {
+HEDDLE_RUNG_TABLES(scan, HEDDLE_WIDE_TYPES)
 
-template <class T>
-rung_table<scan_rung<T>> scan_rungs() {
-    return {table<T>, enumeration};
-}
-
-template rung_table<scan_rung<double>> scan_rungs();
-template rung_table<scan_rung<float>> scan_rungs();
-template rung_table<scan_rung<std::int32_t>> scan_rungs();
-template rung_table<scan_rung<std::int64_t>> scan_rungs();
-
-}  // namespace detail
 }  // namespace heddle

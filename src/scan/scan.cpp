@@ -3,8 +3,11 @@
 #include "src/workspace.hpp"
 #include <heddle/scan.hpp>
 #include <heddle/stream.hpp>
+#include <heddle/types.hpp>
 
 #include <cstdint>
+
+#pragma GCC visibility push(default)
 
 namespace heddle {
 namespace {
@@ -63,13 +66,10 @@ void exclusive_scan(vector_view<const std::type_identity_t<T>> x, vector_view<T>
     template void inclusive_scan<T>(vector_view<const T>, vector_view<T>, cuda::stream_ref,              \
                                     const scan_options&);                                                \
     template void exclusive_scan<T>(vector_view<const T>, vector_view<T>, cuda::stream_ref,              \
-                                    const scan_options&)
-
-INSTANTIATE(double);
-INSTANTIATE(float);
-INSTANTIATE(std::int32_t);
-INSTANTIATE(std::int64_t);
-
+                                    const scan_options&);
+HEDDLE_WIDE_TYPES(INSTANTIATE)
 #undef INSTANTIATE
 
 }  // namespace heddle
+
+#pragma GCC visibility pop

@@ -2,8 +2,11 @@
 #include "src/softmax/gradient_rungs.hpp"
 #include <heddle/softmax.hpp>
 #include <heddle/stream.hpp>
+#include <heddle/types.hpp>
 
 #include <span>
+
+#pragma GCC visibility push(default)
 
 namespace heddle {
 namespace {
@@ -25,10 +28,7 @@ void run(const char* operation, const kernels::softmax::gradient_arguments<T>& a
     const auto rungs = detail::softmax_gradient_rungs<logarithm, T>();
     rungs.require_known(operation, {"options", "algorithm"}, options.algorithm);
     const kernels::softmax::gradient_facts facts(validated(operation, a));
-    if (a.dx.rows == 0 || a.dx.cols == 0) return;
-    const detail::stream_device device(stream);
-    const auto [rung, plan] = rungs.choose(operation, options.algorithm, facts, device.traits());
-    rung->launch(plan, a, stream.get());
+    detail::choose_and_launch(operation, rungs, options.algorithm, facts, a, stream);
 }
 
 }  // namespace
@@ -62,9 +62,9 @@ void log_softmax_gradient(matrix_view<const std::type_identity_t<T>> y,
                                       cuda::stream_ref, const softmax_gradient_options&);                   \
     template void log_softmax_gradient<T>(matrix_view<const T>, matrix_view<const T>, matrix_view<T>,       \
                                           cuda::stream_ref, const softmax_gradient_options&);
-INSTANTIATE(float)
-INSTANTIATE(half)
-INSTANTIATE(bfloat16)
+HEDDLE_ELEMENT_TYPES(INSTANTIATE)
 #undef INSTANTIATE
 
 }  // namespace heddle
+
+#pragma GCC visibility pop

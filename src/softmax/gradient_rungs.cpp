@@ -1,11 +1,9 @@
 #include "src/softmax/gradient_rungs.hpp"
 
+#include "src/rung_queries.hpp"
 #include <heddle/types.hpp>
 
 #include <array>
-#include <cstdint>
-#include <string>
-#include <string_view>
 
 namespace heddle {
 namespace {
@@ -13,9 +11,6 @@ namespace {
 using namespace kernels::softmax;
 using namespace detail;
 using enum softmax_gradient_algorithm;
-
-constexpr need<gradient_facts> unit_stride{[](auto& problem, auto&) { return problem.unit_stride; },
-                                           "needs each row's elements side by side"};
 
 template <bool logarithm, class T>
 constexpr auto table = std::to_array<softmax_gradient_rung<T>>({
@@ -38,37 +33,8 @@ gradient_facts valid_facts(const char* operation, const softmax_gradient_problem
 
 }  // namespace
 
-std::span<const softmax_gradient_algorithm> softmax_gradient_algorithms() {
-    return detail::ids_of<table<false, float>>;
-}
+HEDDLE_RUNG_QUERIES(softmax_gradient, table<false, float>)
 
-std::string_view to_string(softmax_gradient_algorithm algorithm) {
-    return rungs.name_of(algorithm);
-}
+HEDDLE_RUNG_TABLES_OF_BOTH(softmax_gradient)
 
-softmax_gradient_algorithm select(const softmax_gradient_problem& problem, const device_traits& device) {
-    return rungs.choose("select", automatic, valid_facts("select", problem, device), device).rung->id;
-}
-
-std::string why_not(softmax_gradient_algorithm algorithm, const softmax_gradient_problem& problem,
-                    const device_traits& device) {
-    rungs.require_known("why_not", "algorithm", algorithm);
-    return rungs.why_not("softmax_gradient", algorithm, valid_facts("why_not", problem, device), device);
-}
-
-namespace detail {
-
-template <bool logarithm, class T>
-rung_table<softmax_gradient_rung<T>> softmax_gradient_rungs() {
-    return {table<logarithm, T>, enumeration};
-}
-
-template rung_table<softmax_gradient_rung<float>> softmax_gradient_rungs<false>();
-template rung_table<softmax_gradient_rung<float>> softmax_gradient_rungs<true>();
-template rung_table<softmax_gradient_rung<half>> softmax_gradient_rungs<false>();
-template rung_table<softmax_gradient_rung<half>> softmax_gradient_rungs<true>();
-template rung_table<softmax_gradient_rung<bfloat16>> softmax_gradient_rungs<false>();
-template rung_table<softmax_gradient_rung<bfloat16>> softmax_gradient_rungs<true>();
-
-}  // namespace detail
 }  // namespace heddle

@@ -1,11 +1,9 @@
 #include "src/softmax/rungs.hpp"
 
+#include "src/rung_queries.hpp"
 #include <heddle/types.hpp>
 
 #include <array>
-#include <cstdint>
-#include <string>
-#include <string_view>
 
 namespace heddle {
 namespace {
@@ -13,9 +11,6 @@ namespace {
 using namespace kernels::softmax;
 using namespace detail;
 using enum softmax_algorithm;
-
-constexpr need<softmax_facts> unit_stride{[](auto& problem, auto&) { return problem.unit_stride; },
-                                          "needs each row's elements side by side"};
 
 template <bool logarithm, class T>
 constexpr auto table = std::to_array<softmax_rung<T>>({
@@ -37,37 +32,8 @@ softmax_facts valid_facts(const char* operation, const softmax_problem& p, const
 
 }  // namespace
 
-std::span<const softmax_algorithm> softmax_algorithms() {
-    return detail::ids_of<table<false, float>>;
-}
+HEDDLE_RUNG_QUERIES(softmax, table<false, float>)
 
-std::string_view to_string(softmax_algorithm algorithm) {
-    return rungs.name_of(algorithm);
-}
+HEDDLE_RUNG_TABLES_OF_BOTH(softmax)
 
-softmax_algorithm select(const softmax_problem& problem, const device_traits& device) {
-    return rungs.choose("select", automatic, valid_facts("select", problem, device), device).rung->id;
-}
-
-std::string why_not(softmax_algorithm algorithm, const softmax_problem& problem,
-                    const device_traits& device) {
-    rungs.require_known("why_not", "algorithm", algorithm);
-    return rungs.why_not("softmax", algorithm, valid_facts("why_not", problem, device), device);
-}
-
-namespace detail {
-
-template <bool logarithm, class T>
-rung_table<softmax_rung<T>> softmax_rungs() {
-    return {table<logarithm, T>, enumeration};
-}
-
-template rung_table<softmax_rung<float>> softmax_rungs<false>();
-template rung_table<softmax_rung<float>> softmax_rungs<true>();
-template rung_table<softmax_rung<half>> softmax_rungs<false>();
-template rung_table<softmax_rung<half>> softmax_rungs<true>();
-template rung_table<softmax_rung<bfloat16>> softmax_rungs<false>();
-template rung_table<softmax_rung<bfloat16>> softmax_rungs<true>();
-
-}  // namespace detail
 }  // namespace heddle

@@ -2,6 +2,9 @@
 #include "src/softmax/rungs.hpp"
 #include <heddle/softmax.hpp>
 #include <heddle/stream.hpp>
+#include <heddle/types.hpp>
+
+#pragma GCC visibility push(default)
 
 namespace heddle {
 namespace {
@@ -20,10 +23,7 @@ void run(const char* operation, const kernels::softmax::arguments<T>& a, cuda::s
     const auto rungs = detail::softmax_rungs<logarithm, T>();
     rungs.require_known(operation, {"options", "algorithm"}, options.algorithm);
     const kernels::softmax::softmax_facts facts(validated(operation, a));
-    if (a.y.rows == 0 || a.y.cols == 0) return;
-    const detail::stream_device device(stream);
-    const auto [rung, plan] = rungs.choose(operation, options.algorithm, facts, device.traits());
-    rung->launch(plan, a, stream.get());
+    detail::choose_and_launch(operation, rungs, options.algorithm, facts, a, stream);
 }
 
 }  // namespace
@@ -52,9 +52,9 @@ void log_softmax(matrix_view<const std::type_identity_t<T>> x, matrix_view<T> y,
                              const softmax_options&);                                     \
     template void log_softmax<T>(matrix_view<const T>, matrix_view<T>, cuda::stream_ref,  \
                                  const softmax_options&);
-INSTANTIATE(float)
-INSTANTIATE(half)
-INSTANTIATE(bfloat16)
+HEDDLE_ELEMENT_TYPES(INSTANTIATE)
 #undef INSTANTIATE
 
 }  // namespace heddle
+
+#pragma GCC visibility pop

@@ -11,6 +11,8 @@
 #include <initializer_list>
 #include <type_traits>
 
+#pragma GCC visibility push(default)
+
 namespace heddle {
 namespace {
 
@@ -130,9 +132,9 @@ void to_nchw(tensor_view<const std::type_identity_t<T>> source, planes_view<T> d
 #define INSTANTIATE(T)                                                                \
     template void to_nhwc<T>(planes_view<const T>, tensor_view<T>, cuda::stream_ref); \
     template void to_nchw<T>(tensor_view<const T>, planes_view<T>, cuda::stream_ref);
-INSTANTIATE(float)
-INSTANTIATE(half)
-INSTANTIATE(bfloat16)
+HEDDLE_ELEMENT_TYPES(INSTANTIATE)
 #undef INSTANTIATE
 
 }  // namespace heddle
+
+#pragma GCC visibility pop

@@ -1,13 +1,13 @@
 #include "src/transpose/rungs.hpp"
 
 #include "kernels/transpose/tuning/tuning.hpp"
+#include "src/rung_queries.hpp"
 #include "src/validate.hpp"
+#include <heddle/types.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <string>
-#include <string_view>
 
 namespace heddle {
 namespace {
@@ -27,12 +27,8 @@ bool fills_tiles(const transpose_facts& problem, const device_traits& device) {
     return !is_narrow(problem, device);
 }
 
-template <class Word>
-constexpr auto table = std::to_array<transpose_rung<Word>>({
-#define ROW(name, pays, ...) {name, #name, needs<__VA_ARGS__>, pays, plan_##name, launch_##name<Word>},
-    HEDDLE_TRANSPOSE_RUNGS(ROW)
-#undef ROW
-});
+template <class T>
+constexpr auto table = std::to_array<transpose_rung<T>>({HEDDLE_TRANSPOSE_RUNGS(HEDDLE_ROW_OF_TYPE)});
 
 constexpr const char* enumeration = "transpose_algorithm";
 /// What does not depend on the type.
@@ -52,35 +48,8 @@ transpose_facts valid_facts(const char* operation, const transpose_problem& p, c
 
 }  // namespace
 
-std::span<const transpose_algorithm> transpose_algorithms() {
-    return detail::ids_of<table<std::uint32_t>>;
-}
+HEDDLE_RUNG_QUERIES(transpose, table<std::uint32_t>)
 
-std::string_view to_string(transpose_algorithm algorithm) {
-    return rungs.name_of(algorithm);
-}
+HEDDLE_RUNG_TABLES(transpose, HEDDLE_WORD_TYPES)
 
-transpose_algorithm select(const transpose_problem& problem, const device_traits& device) {
-    return rungs.choose("select", automatic, valid_facts("select", problem, device), device).rung->id;
-}
-
-std::string why_not(transpose_algorithm algorithm, const transpose_problem& problem,
-                    const device_traits& device) {
-    rungs.require_known("why_not", "algorithm", algorithm);
-    return rungs.why_not("transpose", algorithm, valid_facts("why_not", problem, device), device);
-}
-
-namespace detail {
-
-template <class Word>
-rung_table<transpose_rung<Word>> transpose_rungs() {
-    return {table<Word>, enumeration};
-}
-
-template rung_table<transpose_rung<std::uint8_t>> transpose_rungs();
-template rung_table<transpose_rung<std::uint16_t>> transpose_rungs();
-template rung_table<transpose_rung<std::uint32_t>> transpose_rungs();
-template rung_table<transpose_rung<std::uint64_t>> transpose_rungs();
-
-}  // namespace detail
 }  // namespace heddle

@@ -2,8 +2,11 @@
 #include "src/transpose/validate.hpp"
 #include <heddle/stream.hpp>
 #include <heddle/transpose.hpp>
+#include <heddle/types.hpp>
 
 #include <cstdint>
+
+#pragma GCC visibility push(default)
 
 namespace heddle {
 namespace {
@@ -43,10 +46,9 @@ void detail::transpose(matrix_view<const Word> source, matrix_view<Word> destina
     template transpose_problem detail::transpose_problem_of(matrix_view<const Word>, matrix_view<Word>); \
     template void detail::transpose(matrix_view<const Word>, matrix_view<Word>, cuda::stream_ref,        \
                                     const transpose_options&);
-INSTANTIATE(std::uint8_t)
-INSTANTIATE(std::uint16_t)
-INSTANTIATE(std::uint32_t)
-INSTANTIATE(std::uint64_t)
+HEDDLE_WORD_TYPES(INSTANTIATE)
 #undef INSTANTIATE
 
 }  // namespace heddle
+
+#pragma GCC visibility pop

@@ -78,9 +78,9 @@ inline std::vector<double> box(std::int64_t radius) {
     return std::vector<double>(n, 1 / static_cast<double>(n));
 }
 
-inline constexpr std::array tensor_core_blurs = {
-    gaussian_blur_algorithm::mma_xy, gaussian_blur_algorithm::mma_x_registers_y,
-    gaussian_blur_algorithm::wgmma_xy, gaussian_blur_algorithm::mma_xy_by_channel};
+inline constexpr std::array tensor_core_blurs = {gaussian_blur_algorithm::mma_xy,
+                                                 gaussian_blur_algorithm::wgmma_xy,
+                                                 gaussian_blur_algorithm::mma_xy_by_channel};
 
 /// The error against a window cut at 4 sigma, as a share of the largest pixel.
 inline constexpr double of_decimated = 2.7e-4;
@@ -92,7 +92,6 @@ inline double of_whole_numbers(gaussian_blur_algorithm rung, const std::vector<d
     const auto radius_x = static_cast<std::int64_t>(taps_x.size() / 2),
                radius_y = static_cast<std::int64_t>(taps_y.size() / 2);
     const auto takes_window = [=](gaussian_blur_algorithm which) {
-        if (which == mma_x_registers_y) return radius_y <= 8 && radius_x * channels <= 8;
         if (which == wgmma_xy) return radius_y <= 16 && radius_x <= 32;
         if (which == mma_xy_by_channel) return radius_y <= 8 && radius_x <= 8;
         return std::max(radius_x, radius_y) <= 40;
@@ -104,10 +103,6 @@ inline double of_whole_numbers(gaussian_blur_algorithm rung, const std::vector<d
         return most;
     }
     if (std::ranges::find(tensor_core_blurs, rung) == tensor_core_blurs.end()) return 0;
-    if (rung == mma_x_registers_y) {  // floats along y
-        const auto n = static_cast<double>(taps_x.size());
-        return 127.5 * n / (0x1p15 - n);
-    }
     const bool has_whole_sums = rung == wgmma_xy || rung == mma_xy_by_channel;
     const auto of_axis = [=](const std::vector<double>& taps, double of_tap, double of_sum) {
         const auto n = static_cast<double>(taps.size());

@@ -8,6 +8,89 @@ template <class Types>
 using conv_correctness = conv_device<Types>;
 TYPED_TEST_SUITE(conv_correctness, every_conv_type, conv_type_names);
 
+/// Data that another call has left in the workspace do not change the result. Nothing beyond the workspace changes.
+template <class Types>
+class conv_workspace : public conv_device<Types> {
+  protected:
+    using Out = Types::Out;
+    using In = Types::In;
+
+    /// Where the rung takes the shape, it must need scratch memory for it.
+    void check_memory(const conv_shape& s, conv_options options, const conv_terms& terms,
+                      const conv_gaps& gaps = {}) {
+        constexpr std::size_t tickets = 4096;
+        SCOPED_TRACE(text(s));
+        conv_operands<Out, In> p(s, gaps);
+        options.geometry = s.geometry;
+        const conv_problem problem = p.problem(options, terms);
+        const device_traits& device = traits_of(current_device());
+        if (!why_not(options.algorithm, problem, device, options.kernel).empty()) return;
+        const auto call = [&] {
+            p.prepare_output(0);
+            conv<Out, In>(p.input.tensor(), p.filters.filters(), p.output.tensor(), p.epilogue(terms),
+                          *this->stream, options);
+        };
+        const std::int64_t bytes = conv_workspace_bytes(problem, device, options.algorithm, options.kernel);
+        ASSERT_GT(bytes, 0);
+        guarded_workspace memory(bytes), too_small(bytes - 16);
+        options.workspace = memory;
+        const std::span<std::byte> left = options.workspace.subspan(tickets);
+        check(cudaMemset(left.data(), 0xff, left.size()));  // a NaN, in all types
+        check(cudaDeviceSynchronize());
+        call();
+        this->stream->synchronize();
+        ASSERT_NO_FATAL_FAILURE(p.expect_close(p.expected(options), options, terms));
+        p.expect_intact();
+        ASSERT_TRUE(memory.is_intact());
+        options.workspace = too_small;
+        EXPECT_THROW(call(), invalid_argument);
+        options.workspace = {};
+        options.scratch = scratch::none;
+        EXPECT_THROW(call(), unsupported);
+        EXPECT_TRUE(p.output.untouched());
+        has_run = true;
+    }
+
+    bool has_run = false;
+};
+TYPED_TEST_SUITE(conv_workspace, every_conv_type, conv_type_names);
+
+/// Odd channels of the input, and so of the filters; pixels or taps apart, at odd addresses, or both; windows that are
+/// pixels; several groups, whose channels are even. Copies have several blocks.
+TYPED_TEST(conv_workspace, has_copies_of_pixels_and_taps) {
+    const conv_gaps apart{.input = {.pixel = 3, .row = 1, .image = 5, .offset = 1},
+                          .filters = {.pixel = 1, .image = 2, .offset = 3},
+                          .output = {.offset = 1}};
+    const conv_gaps apart_input{.input = {.pixel = 1, .row = 2}}, apart_filters{.filters = {.offset = 1}};
+    const conv_geometry padded{.padding = around(1)};
+    const struct {
+        conv_shape shape;
+        conv_gaps gaps{};
+    } cases[] = {{{2, 23, 21, 5, 33, 3, 3, padded}},
+                 {{2, 23, 21, 67, 131, 3, 3, {.padding = around(2), .dilation = {2, 2}}}},
+                 {{1, 31, 30, 67, 131, 1, 1}},
+                 {{1, 31, 30, 67, 131, 1, 1}, apart},
+                 {{3, 9, 8, 109, 65, 3, 2, {.stride = {2, 1}, .padding = {1, 0, 2, 1}}}, apart},
+                 {{2, 30, 29, 3, 16, 7, 7, {.stride = {2, 2}, .padding = around(3)}}},
+                 {{1, 9, 8, 1, 24, 3, 3, padded}, apart},
+                 {{2, 12, 13, 33, 129, 1, 1, {.stride = {2, 3}}}, apart},
+                 {{2, 30, 9, 35, 40, 1, 2, {.stride = {9, 2}, .padding = {0, 0, 1, 0}}}},
+                 {{2, 9, 8, 64, 64, 3, 3, padded}, apart_input},
+                 {{2, 9, 8, 64, 64, 3, 3, padded}, apart_filters},
+                 {{1, 7, 6, 128, 128, 3, 3, {.padding = around(1), .groups = 2}}, apart_input}};
+    using enum conv_algorithm;
+    for (const conv_algorithm rung : {wgmma, persistent})
+        for (const std::string_view kernel : kernels_to_ask(rung, conv_kernels(rung)))
+            for (const auto& [shape, gaps] : cases)
+                for (const conv_terms& terms : {conv_terms{}, all_terms}) {
+                    SCOPED_TRACE(text_of(rung, kernel));
+                    ASSERT_NO_FATAL_FAILURE(this->check_memory(
+                        shape, {.algorithm = rung, .precision = precision::tf32, .kernel = kernel}, terms,
+                        gaps));
+                }
+    EXPECT_EQ(this->has_run, has_warpgroups());
+}
+
 using conv_im2col = conv_device<conv_types<half, half>>;
 
 /// The images are laid out in parts that fit the scratch memory, the last of fewer images; with and without sums.

@@ -62,7 +62,9 @@ class conv_function : public conv_device<Types> {
             return false;
         const std::string_view kernel =
             with.algorithm == conv_algorithm::mma_sync ? "mma_sync elements" : with.kernel;
-        return why_not(with.algorithm, p.problem(with, terms), traits_of(current_device()), kernel).empty();
+        conv_problem problem = p.problem(with, terms);
+        problem.has_scratch = false;
+        return why_not(with.algorithm, problem, traits_of(current_device()), kernel).empty();
     }
 
     /// For these operands, every rung that takes a function is right, or is refused where why_not() says so.

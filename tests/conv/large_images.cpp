@@ -156,19 +156,20 @@ class conv_large_images : public stream_fixture {
         return {.geometry = s.geometry, .scratch = std::is_same_v<T, float> ? scratch::none : scratch::pool};
     }
 
-    /// The operands need memory, and so do the windows of im2col.
+    /// The operands need memory, and so do the windows of im2col or the copies of persistent.
     static bool has_memory_for(const conv_shape& s) {
         constexpr std::size_t for_others = std::size_t{1} << 30;
         const conv_problem problem = conv_problem_of<T>(
             {nullptr, s.count, s.height, s.width, s.channels},
             {nullptr, s.outputs, s.filter_height, s.filter_width, s.group_channels()},
             tensor_view<T>{nullptr, s.count, s.output_height(), s.output_width(), s.outputs}, options_of(s));
-        const std::int64_t laid_out =
-            problem.has_scratch
-                ? conv_workspace_bytes(problem, traits_of(current_device()), conv_algorithm::im2col)
-                : 0;
+        const auto scratch_of = [&](conv_algorithm rung) {
+            return problem.has_scratch ? conv_workspace_bytes(problem, traits_of(current_device()), rung) : 0;
+        };
+        const std::int64_t scratch =
+            std::max(scratch_of(conv_algorithm::im2col), scratch_of(conv_algorithm::persistent));
         const std::size_t bytes = static_cast<std::size_t>(s.inputs_all() + s.outputs_all()) * sizeof(T) +
-                                  static_cast<std::size_t>(laid_out) + for_others;
+                                  static_cast<std::size_t>(scratch) + for_others;
         const bool has_memory = has_free_memory(bytes);
         const auto skip = [&] { GTEST_SKIP() << "needs " << (bytes >> 30) + 1 << " GiB of device memory"; };
         if (!has_memory) skip();

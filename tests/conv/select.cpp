@@ -90,7 +90,6 @@ TEST(conv_select, takes_tensor_cores_where_maps_describe_windows) {
               "that of tf32");
     EXPECT_EQ(lack_in(why_not(conv_algorithm::wgmma, problem_of(plain), sm_90)),
               "conv: wgmma takes half and bfloat16");
-    EXPECT_TRUE(refused({2, 8, 8, 60, 64, 3, 3}));  // 60 channels
     EXPECT_FALSE(refused({1, 3, 300, 8, 8, 1, 2, {.padding = {0, 0, 128, 127}, .dilation = {1, 255}}}));
     EXPECT_TRUE(refused({1, 3, 300, 8, 8, 1, 2, {.padding = {0, 0, 129, 0}}}));
     EXPECT_TRUE(refused({1, 3, 300, 8, 8, 1, 2, {.padding = {0, 0, 0, 128}}}));
@@ -125,7 +124,6 @@ TEST(conv_select, takes_tensor_cores_of_float_where_maps_describe_windows) {
     EXPECT_EQ(lack_in(why_not(conv_algorithm::wgmma, problem(plain), sm_90)),
               "conv: wgmma takes half and bfloat16");
     for (const std::int64_t channels : {4, 12, 36, 100}) EXPECT_TRUE(takes({2, 8, 8, channels, 64, 3, 3}));
-    for (const std::int64_t channels : {2, 6, 35}) EXPECT_FALSE(takes({2, 8, 8, channels, 64, 3, 3}));
     EXPECT_TRUE(takes({1, 8, 8, 96, 192, 3, 3, {.groups = 3}}));  // 32 channels and 64 outputs a group
     EXPECT_FALSE(takes({1, 8, 8, 48, 192, 3, 3, {.groups = 3}}));
     EXPECT_EQ(reason(problem({1, 8, 8, 96, 96, 3, 3, {.groups = 3}})),
@@ -138,15 +136,77 @@ TEST(conv_select, takes_tensor_cores_of_float_where_maps_describe_windows) {
         else
             EXPECT_EQ(why, "conv: " + std::string(kernel) + " is not built for float");
     EXPECT_EQ(built, 3);
-    conv_problem at = problem(plain);
+}
+
+/// Pixels, taps or both are copied where they do not lie at multiples of 16 bytes, with channels up to such a multiple.
+TEST(conv_select, copies_what_maps_do_not_describe) {
+    const conv_shape odd{2, 8, 9, 67, 131, 3, 3, {.padding = around(1)}};
+    const auto of_16_bits = [](const conv_shape& s) { return problem_of(s, element_type::bf16); };
+    const auto tf32 = [](const conv_shape& s) {
+        conv_problem p = problem_of(s);
+        p.precision = precision::tf32;
+        return p;
+    };
+    if (!why_not(conv_algorithm::persistent, of_16_bits(odd), sm_90).empty())
+        GTEST_SKIP() << "heddle is built without kernels for compute capability 9.0";
+    constexpr std::int64_t tickets = 4096, pixels = 2 * 8 * 9, taps = 131 * 9;
+    const auto copies = [&](const conv_problem& p, conv_algorithm rung = conv_algorithm::persistent) {
+        EXPECT_EQ(lack_in(why_not(rung, without_scratch(p), sm_90)),
+                  "conv: " + std::string(to_string(rung)) +
+                      " needs pixels and taps at multiples of 16 bytes, taps at one stride, or scratch "
+                      "memory for copies");
+        return conv_workspace_bytes(p, sm_90, rung) - tickets;
+    };
+    EXPECT_EQ(copies(of_16_bits(odd)), (pixels + taps) * 72 * 2);
+    EXPECT_EQ(copies(of_16_bits(odd), conv_algorithm::wgmma), (pixels + taps) * 72 * 2);
+    EXPECT_EQ(copies(tf32(odd)), (pixels + taps) * 68 * 4);
+    EXPECT_EQ(copies(of_16_bits({2, 8, 9, 1, 131, 3, 3})), (pixels + taps) * 8 * 2);
+    // of every second row and every third column
+    EXPECT_EQ(copies(of_16_bits({2, 9, 8, 67, 131, 1, 1, {.stride = {2, 3}}})), (2 * 5 * 3 + 131) * 72 * 2);
+    EXPECT_EQ(copies(of_16_bits({2, 9, 20, 64, 131, 1, 1, {.stride = {1, 9}}})), 2 * 9 * 3 * 64 * 2);
+    EXPECT_EQ(copies(of_16_bits({2, 9, 8, 67, 131, 1, 2, {.stride = {9, 3}}})), (2 * 8 + 131 * 2) * 72 * 2);
+
+    const conv_shape even{2, 8, 9, 64, 131, 3, 3, {.padding = around(1)}};
+    EXPECT_EQ(conv_workspace_bytes(of_16_bits(even), sm_90), 0);
+    conv_problem at = of_16_bits(even);
     at.input.offset = 8;
-    EXPECT_FALSE(reason(at).empty());
-    at = problem(plain);
+    EXPECT_EQ(copies(at), pixels * 64 * 2);
+    at = of_16_bits(even);
     at.filters.col_stride = 66;
     at.filters.row_stride = 3 * 66;
     at.filters.image_stride = 9 * 66;
-    EXPECT_EQ(reason(at),
-              "conv: persistent needs filters whose taps lie at multiples of 16 bytes, at one stride");
+    EXPECT_EQ(copies(at), taps * 64 * 2);
+    at = tf32({1, 8, 8, 128, 128, 3, 3, {.groups = 2}});
+    at.input.col_stride = 130;
+    at.input.row_stride = 8 * 130;
+    at.input.image_stride = 64 * 130;
+    EXPECT_EQ(copies(at), 64 * 128 * 4);
+
+    conv_problem huge = of_16_bits({1, 1 << 15, 1 << 15, 1025, 8, 3, 3, {.stride = {8, 8}}});
+    EXPECT_EQ(
+        lack_in(why_not(conv_algorithm::persistent, huge, sm_90)),
+        "conv: persistent needs windows that step by 8 at most and reach at most 255 pixels, padding of at "
+        "most 127, extents below 2^31, and copies of less than 64 GiB");
+}
+
+/// A copy takes time. Large convolutions have it, and small ones take another kernel.
+TEST(conv_select, copies_where_it_pays) {
+    const auto of_16_bits = [](const conv_shape& s) { return problem_of(s, element_type::bf16); };
+    if (!why_not(conv_algorithm::persistent, of_16_bits({1, 8, 8, 8, 8, 1, 1}), sm_90).empty())
+        GTEST_SKIP() << "heddle is built without kernels for compute capability 9.0";
+    const conv_geometry dilated{.padding = around(2), .dilation = {2, 2}};
+    for (const conv_problem& p :
+         {of_16_bits({256, 57, 57, 67, 131, 1, 1}), of_16_bits({256, 57, 57, 67, 131, 3, 3, dilated}),
+          of_16_bits({64, 56, 56, 25, 64, 7, 7, {.padding = around(3)}})}) {
+        EXPECT_EQ(select(p, sm_90), conv_algorithm::persistent);
+        EXPECT_GT(conv_workspace_bytes(p, sm_90), 0);
+        EXPECT_NE(select(without_scratch(p), sm_90), conv_algorithm::persistent);
+    }
+    conv_problem floats = problem_of({64, 56, 56, 109, 128, 3, 3, {.padding = around(1)}});
+    floats.precision = precision::tf32;
+    EXPECT_EQ(select(floats, sm_90), conv_algorithm::persistent);
+    for (const conv_problem& p : {of_16_bits({1, 7, 7, 5, 16, 1, 1}), problem_of({1, 7, 7, 5, 16, 1, 1})})
+        EXPECT_EQ(conv_workspace_bytes(p, sm_90), 0);
 }
 
 TEST(conv_select, takes_tensor_cores_where_threads_copy_windows) {

@@ -218,21 +218,21 @@ std::string wrong_conv(const problem& p, processor where) {
                     bounds[at] = bounds::stored_as<Out>(result) + 0x1p-126;
                 }
     const auto wrong = [&](std::string_view kernel) {
-        options.kernel = kernel;
+        conv_options with = options;
+        with.kernel = kernel;
         output.clear();
         std::string fault;
         if (on_host)
-            host::conv<Out, T>(input.tensor(), filters.filters(), output.tensor(), epilogue, options);
+            host::conv<Out, T>(input.tensor(), filters.filters(), output.tensor(), epilogue, with);
         else
             fault = run_in_memory(
-                p, where, options,
+                p, where, with,
                 [&] {
                     return conv_workspace_bytes<Out, T>(input.tensor(), filters.filters(), output.tensor(),
-                                                        epilogue, stream(), options);
+                                                        epilogue, stream(), with);
                 },
                 [&] {
-                    conv<Out, T>(input.tensor(), filters.filters(), output.tensor(), epilogue, calls(),
-                                 options);
+                    conv<Out, T>(input.tensor(), filters.filters(), output.tensor(), epilogue, calls(), with);
                 },
                 -1);  // a NaN, in all types
         return first_of({mismatch("output", output.read(), sums, bounds), output.damage(), fault});
@@ -272,7 +272,7 @@ void draw_conv(drawing& d, problem& p) {
     std::int64_t in = (channels[0] + groups - 1) / groups, out = (channels[1] + groups - 1) / groups;
     if (has_tensor_cores && has_groups && d.one_in(2))  // whole steps and tiles
         groups = d.integer(2, 3), in = 64 * d.integer(1, 2), out = 64 * d.integer(1, 4);
-    else if (has_tensor_cores ? !d.one_in(4) : d.one_in(4))
+    else if (d.one_in(has_tensor_cores ? 2 : 4))
         in = (in + 7) / 8 * 8;
     if (d.one_in(3)) out = (out + 15) / 16 * 16;
     if (is_depthwise) groups = channels[0], in = 1, out = rung == "depthwise" ? 1 : d.integer(1, 2);

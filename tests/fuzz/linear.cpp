@@ -52,7 +52,7 @@ std::string wrong_linear(const problem& p, processor where) {
 void draw_linear(drawing& d, problem& p) {
     for (const char* const word : {"type", "bias", "activation", "values"}) p.draw_word(word, d);
     set_shape(p, {"batch", "out", "in"}, draw_product(d, 1 << 20));
-    draw_rung(d, p, "batch", "out");
+    draw_rung(d, p, "batch", "out", "in");
     const std::int64_t batch = p["batch"], in = p["in"], out = p["out"];
     draw_matrices(d, p, {{"x", batch, in}, {"w", out, in}, {"y", batch, out}});
     p.set({{"bias_offset", d.integer(0, 1)}, {"bias_step", d.integer(1, 2)}});

@@ -138,7 +138,7 @@ const std::vector<std::string_view> without_epilogue = {
 void draw_matmul(drawing& d, problem& p) {
     if (d.one_in(2)) p.draw_word("type", d);
     set_shape(p, {"m", "n", "k"}, draw_product(d, 1 << 22));
-    draw_rung(d, p, "m", "n");
+    draw_rung(d, p, "m", "n", "k");
     const std::int64_t m = p["m"], n = p["n"], k = p["k"];
     draw_matrices(d, p, {{"a", m, k}, {"b", k, n}, {"c", m, n}, {"r", m, n}});
     for (const char* const word : {"alpha", "beta"})
@@ -243,7 +243,7 @@ void draw_batched_matmul(drawing& d, problem& p) {
     }
     p.set("count", fitting_count(count, shape));
     set_shape(p, {"m", "n", "k"}, shape);
-    draw_rung(d, p, "m", "n");
+    draw_rung(d, p, "m", "n", "k");
     const std::int64_t m = p["m"], n = p["n"], k = p["k"];
     draw_matrices(d, p, {{"a", m, k}, {"b", k, n}, {"c", m, n}});
     p.set("gap", d.one_in(2) ? 0 : d.one_in(2) ? 8 * d.integer(1, 2) : d.integer(1, 9));
@@ -319,7 +319,7 @@ void draw_matmul_list(drawing& d, problem& p) {
     const auto shape = draw_product(d, (1 << 22) / count);
     p.set("count", fitting_count(count, shape));
     set_shape(p, {"m", "n", "k"}, shape);
-    draw_rung(d, p, "m", "n");
+    draw_rung(d, p, "m", "n", "k");
     const std::int64_t m = p["m"], n = p["n"], k = p["k"];
     draw_matrices(d, p, {{"a", m, k}, {"b", k, n}, {"c", m, n}});
     if (d.one_in(2)) p.set("rung", 0);  // many products in one launch
@@ -354,9 +354,9 @@ operation matmul_cases() {
 operation batched_matmul_cases() {
     // The rungs that take batches.
     const std::vector<std::string_view> rungs = {
-        "automatic",         "naive",    "wmma",   "mma_sync",   "persistent",
-        "cluster_multicast", "stream_k", "vector", "warp_tiled", "pipelined",
-        "split_k",           "thin",     "skinny", "bf16x6",     "tf32"};
+        "automatic", "naive",  "wmma",       "mma_sync",  "persistent", "cluster_multicast",
+        "stream_k",  "vector", "warp_tiled", "pipelined", "split_k",    "thin",
+        "stream",    "packed", "skinny",     "bf16x6",    "tf32"};
     return {"batched_matmul",
             fields_of({"a", "b", "c"}, with_numbers({{"type", 0, types},
                                                      {"alpha", 0, factors},

@@ -119,8 +119,9 @@ inline void set_shape(problem& p, std::initializer_list<const char*> extents,
     for (const char* const extent : extents) p.set(extent, shape[i++]);
 }
 
-/// In three of four cases a rung of the type. `vector` and `skinny` get the short side that they need.
-inline void draw_rung(drawing& d, problem& p, const char* rows, const char* cols) {
+/// In three of four cases a rung of the type. `vector` and `skinny` get the short side that they need, and `stream` the
+/// short depth.
+inline void draw_rung(drawing& d, problem& p, const char* rows, const char* cols, const char* depth) {
     if (d.one_in(4)) return;
     const auto rungs = matmul_algorithms(p["type"] == 0 ? element_type::f32 : element_type::f16);
     const matmul_algorithm rung = rungs[d.index(rungs.size())];
@@ -131,6 +132,7 @@ inline void draw_rung(drawing& d, problem& p, const char* rows, const char* cols
     const char* const side = p[rows] <= p[cols] ? rows : cols;
     if (rung == matmul_algorithm::vector) p.set(side, 1);
     if (rung == matmul_algorithm::skinny) p.set(side, std::min<std::int64_t>(p[side], d.integer(1, 64)));
+    if (rung == matmul_algorithm::stream) p.set(depth, std::min<std::int64_t>(p[depth], d.integer(1, 64)));
 }
 
 /// With many tiles, a kernel of the rung is requested, and C is added to more often.

@@ -74,7 +74,6 @@ class gaussian_blur_test : public stream_fixture {
         const std::int64_t radius = std::max(p.radius.x, p.radius.y);
         if (which == algorithm::automatic || which == algorithm::separable) return false;
         if (which == algorithm::naive) return radius > 1000;
-        if (which == algorithm::register_window) return p.radius.y > 16 || p.radius.x > 100;
         if (which == algorithm::shared_memory || which == algorithm::fused) return radius > 100;
         return true;
     }

@@ -51,9 +51,6 @@ TEST(gaussian_blur_select, weighs_what_a_march_filters_to_start_against_two_pass
             EXPECT_EQ(at(4096, 4096, channels, 8), algorithm::fused);
         EXPECT_EQ(at(4096, 4096, 4, 16), algorithm::fused);
     }
-    blur_of_images p = exact_problem(1920, 1080, 3, 12);
-    p.type = pixel_type::f16;
-    EXPECT_EQ(select(p, hopper()), algorithm::register_window);
 }
 
 TEST(gaussian_blur_select, does_not_wait_for_each_tap_of_a_large_window) {
@@ -92,8 +89,7 @@ class gaussian_blur_select_of_bytes : public testing::Test {
         if (HEDDLE_COMPILED_FOR_90 == 0) GTEST_SKIP() << "heddle is not built for Hopper";
     }
     static bool is_on_tensor_cores(algorithm of) {
-        return of == algorithm::mma_xy || of == algorithm::mma_x_registers_y || of == algorithm::wgmma_xy ||
-               of == algorithm::mma_xy_by_channel;
+        return of == algorithm::mma_xy || of == algorithm::wgmma_xy || of == algorithm::mma_xy_by_channel;
     }
     static blur_of_images square(std::int64_t side, const window_radius& radius) {
         blur_of_images p = exact_problem(side, side, 1, radius);
@@ -109,7 +105,7 @@ TEST_F(gaussian_blur_select_of_bytes, takes_rows_at_any_address_to_the_tensor_co
         EXPECT_EQ(select(p, hopper()), algorithm::mma_xy_by_channel);
         for (const window_radius radius : {window_radius{1}, {2}, {3}, {2, 3}}) {
             p.radius = radius;
-            EXPECT_EQ(select(p, hopper()), algorithm::mma_x_registers_y);
+            EXPECT_EQ(select(p, hopper()), algorithm::mma_xy_by_channel);
         }
         p.border = border::wrap;
         for (const window_radius radius : {window_radius{2, 3}, {4}, {9}, {20}}) {
@@ -126,39 +122,13 @@ TEST_F(gaussian_blur_select_of_bytes, takes_rows_at_any_address_to_the_tensor_co
     }
 }
 
-TEST_F(gaussian_blur_select_of_bytes, keeps_sums_of_small_windows_in_registers) {
-    blur_of_images p = square(4096, 2);
-    EXPECT_EQ(select(p, hopper()), algorithm::mma_x_registers_y);
-    p.radius = {0, 1};
-    EXPECT_EQ(select(p, hopper()), algorithm::mma_x_registers_y);
-    p.radius = 2;
-    for (const border kind : {border::wrap, border::constant}) {
-        p.border = kind;
-        EXPECT_EQ(select(p, hopper()), algorithm::fused);
-    }
-    p.border = border::reflect_101;
-    p.begin = rows_at::single_elements;
-    EXPECT_EQ(select(p, hopper()), algorithm::mma_x_registers_y);
-}
-
-TEST_F(gaussian_blur_select_of_bytes, leaves_small_windows_of_small_images_to_tiles_of_fused) {
-    // A block of tiles has 240 columns and 32 rows here, and an SM holds four.
-    blur_of_images p = square(4096, 2);
-    p.width = 240 * 132;
-    p.height = 4 * 32;
-    EXPECT_EQ(select(p, hopper()), algorithm::fused);
-    p.height = 4096;
-    EXPECT_EQ(select(p, hopper()), algorithm::mma_x_registers_y);
-    p.height = 32;
-    p.images = 4;
-    EXPECT_EQ(select(p, hopper()), algorithm::fused);
-    p.images = 128;
-    EXPECT_EQ(select(p, hopper()), algorithm::mma_x_registers_y);
-    p.radius = {2, 1};
-    EXPECT_EQ(select(p, hopper()), algorithm::mma_x_registers_y);
-    p.radius = 2;
-    p.begin = rows_at::source_words;
-    EXPECT_EQ(select(p, hopper()), algorithm::mma_x_registers_y) << "tiles do not take such rows";
+TEST_F(gaussian_blur_select_of_bytes, leaves_the_smallest_windows_to_fused) {
+    for (const window_radius radius : {window_radius{1}, {2}})
+        for (const border kind : {border::replicate, border::wrap, border::constant}) {
+            blur_of_images p = square(4096, radius);
+            p.border = kind;
+            EXPECT_EQ(select(p, hopper()), algorithm::fused);
+        }
 }
 
 TEST_F(gaussian_blur_select_of_bytes, takes_large_images_of_wider_windows_to_warpgroups) {
@@ -184,10 +154,10 @@ TEST_F(gaussian_blur_select_of_bytes, takes_tall_small_windows_by_channel) {
     for (const window_radius radius : {window_radius{5}, {8}, {8, 6}})
         EXPECT_EQ(select(square(4096, radius), hopper()), algorithm::mma_xy_by_channel);
     for (const window_radius radius : {window_radius{3}, {8, 3}})
-        EXPECT_EQ(select(square(4096, radius), hopper()), algorithm::mma_x_registers_y);
+        EXPECT_EQ(select(square(4096, radius), hopper()), algorithm::mma_xy_by_channel);
     blur_of_images p = square(4096, 3);
     p.channels = 4;
-    EXPECT_EQ(select(p, hopper()), algorithm::mma_xy_by_channel) << "too wide for registers";
+    EXPECT_EQ(select(p, hopper()), algorithm::mma_xy_by_channel);
     p = square(4096, 5);
     p.sigma = 0.5;
     EXPECT_NE(select(p, hopper()), algorithm::mma_xy_by_channel) << "one weight of 0.79";
@@ -200,7 +170,7 @@ TEST_F(gaussian_blur_select_of_bytes, takes_tall_small_windows_by_channel) {
     EXPECT_EQ(select(p, hopper()), algorithm::mma_xy);
 }
 
-TEST_F(gaussian_blur_select_of_bytes, ends_registers_and_warpgroups_where_windows_grow_too_wide) {
+TEST_F(gaussian_blur_select_of_bytes, ends_warpgroups_where_windows_grow_too_wide) {
     const auto of_few_tiles = [](const window_radius& radius) {
         return select(square(512, radius), hopper());
     };
@@ -262,8 +232,6 @@ TEST(gaussian_blur_why_not, says_what_a_rung_needs) {
     EXPECT_EQ(text_of(algorithm::naive, exact_problem(512, 512, 1, 1001)),
               "gaussian_blur: naive takes radii up to 1000");
     EXPECT_EQ(text_of(algorithm::fused, p), "gaussian_blur: fused takes radii up to 255");
-    EXPECT_EQ(text_of(algorithm::register_window, p),
-              "gaussian_blur: register_window takes radii up to 16 along y");
     EXPECT_EQ(text_of(algorithm::decimated, small),
               "gaussian_blur: decimated takes sigmas from 8 to 8192, and radii from 4 sigma on");
     EXPECT_EQ(text_of(algorithm::fused, small), "");
@@ -284,12 +252,9 @@ TEST(gaussian_blur_why_not, says_what_a_rung_needs) {
 
 TEST_F(gaussian_blur_select_of_bytes, says_what_rungs_on_the_tensor_cores_need) {
     blur_of_images p = square(512, 2);
-    for (const algorithm which :
-         {algorithm::mma_x_registers_y, algorithm::wgmma_xy, algorithm::mma_xy_by_channel})
+    for (const algorithm which : {algorithm::mma_xy, algorithm::wgmma_xy, algorithm::mma_xy_by_channel})
         EXPECT_EQ(why_not(which, p, hopper()), "");
     p.border = border::wrap;
-    EXPECT_EQ(lack_in(why_not(algorithm::mma_x_registers_y, p, hopper())),
-              "gaussian_blur: mma_x_registers_y takes borders that neither wrap nor are a constant");
     EXPECT_EQ(why_not(algorithm::wgmma_xy, p, hopper()), "");
     EXPECT_EQ(lack_in(why_not(algorithm::mma_xy_by_channel, p, hopper())),
               "gaussian_blur: mma_xy_by_channel takes borders that neither wrap nor are a constant");
@@ -304,8 +269,9 @@ TEST_F(gaussian_blur_select_of_bytes, says_what_rungs_on_the_tensor_cores_need) 
 
 TEST(gaussian_blur_why_not, says_what_was_given) {
     blur_of_images p{.width = 512, .height = 100, .radius = 30, .sigma = 10};
-    EXPECT_EQ(why_not(algorithm::register_window, p, hopper()),
-              "gaussian_blur: register_window takes radii up to 16 along y; given: width 512, height 100, "
+    EXPECT_EQ(why_not(algorithm::decimated, p, hopper()),
+              "gaussian_blur: decimated takes sigmas from 8 to 8192, and radii from 4 sigma on; given: width "
+              "512, height 100, "
               "channels 1, radius 30, sigma 10, type float, images 1, compute capability 9.0");
     p = {.width = 512,
          .height = 100,
@@ -318,8 +284,9 @@ TEST(gaussian_blur_why_not, says_what_was_given) {
          .begin = rows_at::single_elements,
          .border = border::reflect_101,
          .has_scratch = false};
-    EXPECT_EQ(why_not(algorithm::register_window, p, hopper()),
-              "gaussian_blur: register_window takes radii up to 16 along y; given: width 512, height 100, "
+    EXPECT_EQ(why_not(algorithm::decimated, p, hopper()),
+              "gaussian_blur: decimated takes sigmas from 8 to 8192, and radii from 4 sigma on; given: width "
+              "512, height 100, "
               "channels 3, radius (x 40, y 30), sigma (x 12.5, y 10), type uint8, images 2, exact true, "
               "in_words false, in_vectors false, border reflect_101, has_scratch false, compute capability "
               "9.0");
@@ -369,8 +336,7 @@ TEST(gaussian_blur_workspace, holds_the_intermediate_image_of_two_passes) {
     };
     for (const std::int64_t images : {1, 9}) {
         p.images = images;
-        for (const algorithm which :
-             {algorithm::separable, algorithm::shared_memory, algorithm::register_window})
+        for (const algorithm which : {algorithm::separable, algorithm::shared_memory})
             EXPECT_GE(bytes(which), 1001 * (50 + 2 * 7) * 3 * 4 * images);
         for (const algorithm which : {algorithm::naive, algorithm::fused}) EXPECT_EQ(bytes(which), 0);
         EXPECT_EQ(bytes(algorithm::automatic), bytes(select(region(), hopper())));

@@ -45,8 +45,8 @@ class gaussian_blur_of_many_images : public gaussian_blur_rung {
     drawing draw;
 };
 INSTANTIATE_TEST_SUITE_P(all, gaussian_blur_of_many_images,
-                         testing::Values(algorithm::fused, algorithm::mma_xy, algorithm::mma_x_registers_y,
-                                         algorithm::wgmma_xy, algorithm::mma_xy_by_channel),
+                         testing::Values(algorithm::fused, algorithm::mma_xy, algorithm::wgmma_xy,
+                                         algorithm::mma_xy_by_channel),
                          parameter_names());
 
 TEST_P(gaussian_blur_of_many_images, is_right) {

@@ -24,6 +24,34 @@ TEST_P(image_filter_rung, can_be_captured_and_replayed) {
     }
 }
 
+/// Narrow rows share a warp: up to ten of them, each a lane with its neighbours. Heights end inside a warp and behind it.
+TEST_P(image_filter_rung, takes_rows_of_any_width_that_share_a_warp) {
+    for (const std::int64_t channels : {1, 3, 4})
+        for (const std::int64_t values :
+             {1, 4, 5, 8, 9, 12, 16, 17, 24, 25, 32, 33, 56, 57, 112, 113, 120, 121, 130, 241})
+            for (const std::int64_t height : {1, 2, 9, 21, 40}) {
+                const image_size size{(values + channels - 1) / channels, height, channels};
+                SCOPED_TRACE(testing::Message() << size.width << " x " << height << " x " << channels);
+                const std::vector<std::uint8_t> elements = random_pixels<std::uint8_t>(size.elements());
+                const border kind = borders[static_cast<std::size_t>(values + height) % borders.size()];
+                guarded_images<std::uint8_t> source(size, values % 2 ? layout::tight : layout::aligned);
+                guarded_images<float> destination(size, values % 2 ? layout::tight : layout::aligned);
+                source.upload(elements);
+                image_filter_options options{
+                    .border = kind, .border_value = border_value, .algorithm = GetParam()};
+                sobel<std::uint8_t>(source.view(), destination.view(), gradient::x, *stream, options);
+                stream->synchronize();
+                std::vector<float> expected(elements.size());
+                options.algorithm = algorithm::automatic;
+                host::sobel<std::uint8_t>(
+                    {elements.data(), size.width, size.height, size.channels},
+                    image_view<float>{expected.data(), size.width, size.height, size.channels}, gradient::x,
+                    options);
+                ASSERT_EQ(destination.download(), expected);  // whole numbers
+                ASSERT_TRUE(destination.canaries_alive());
+            }
+}
+
 /// On warpgroups, if the device has them. A mean of bytes is rounded correctly, except for the largest window.
 TEST_F(image_filter, takes_means_of_many_images_of_bytes) {
     constexpr std::int64_t images = 6;

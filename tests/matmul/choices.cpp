@@ -24,6 +24,15 @@ void expect_choices(std::initializer_list<choice> all, const device_traits& on =
             << of << ": " << to_string(select(of, on)) << ", and not " << to_string(rung);
 }
 
+/// `automatic` takes the kernel for the product.
+struct kernel_choice {
+    product of;
+    std::string_view kernel;
+};
+void expect_kernels(std::initializer_list<kernel_choice> all, const device_traits& on = hopper) {
+    for (const auto& [of, kernel] : all) EXPECT_EQ(select_kernel(of, on), kernel) << of;
+}
+
 std::int64_t bytes_of(const matmul_problem& problem) {
     return matmul_workspace_bytes(problem, hopper);
 }
@@ -49,9 +58,8 @@ product brains(std::int64_t m, std::int64_t n, std::int64_t k) {
 
 TEST(matmul_select, prefers_the_pipelined_rung_where_it_can_run) {
     for (const std::int64_t size : {64, 512, 4096, 100000})
-        expect_choices({{strict(size), pipelined}, never(strict(size).at(apart), pipelined)});
-    for (const std::int64_t size : {512, 4096, 100000})
-        expect_choices({{strict(size).at(apart), warp_tiled}});
+        expect_choices({{strict(size), size > 64 ? pipelined : packed},
+                        {strict(size).at(apart), size > 512 ? warp_tiled : packed}});
     expect_choices({never(floats(512), pipelined)}, turing);
 }
 
@@ -154,10 +162,27 @@ TEST(matmul_select, takes_narrow_tiles_where_memory_is_the_limit) {
     for (const std::int64_t size : {128, 512, 2048, 8192}) expect_choices({never(strict(size), thin)});
 }
 
+/// The stores of C are the limit, wherever its rows begin, and the kernel is the one that fits its columns.
+TEST(matmul_select, streams_a_c_of_a_short_k) {
+    for (const place place : {along_k, across_k, odd, apart})
+        for (const device_traits* device : {&hopper, &ampere})
+            expect_kernels({{strict(4096, 4096, 17).at(place), "stream 128x128"},
+                            {strict(500'000, 229, 7).at(place), "stream 128x128"},
+                            {strict(300'000, 80, 8).at(place), "stream 128x96"},
+                            {strict(300'000, 40, 8).at(place), "stream 128x64"},
+                            {strict(20, 300'000, 4).at(place), "stream 32x128"}},
+                           *device);
+    matmul_problem shares_b = strict(808, 80, 8).of(320);
+    shares_b.b_stride = 0;
+    EXPECT_EQ(select_kernel(shares_b, hopper), "stream 128x96");
+    expect_choices({never(strict(4096, 4096, 65), stream), never(strict(64, 64, 16), stream)});
+}
+
 TEST(matmul_select, splits_what_is_large_and_deep_enough) {
     if (HEDDLE_COMPILED_FOR_90 == 0) GTEST_SKIP() << "heddle is not built for Hopper";
     for (const std::int64_t size : {1000, 2048, 4096, 16384}) expect_choices({{floats(size), bf16x6}});
-    for (const std::int64_t size : {64, 256, 512}) expect_choices({{floats(size), pipelined}});
+    for (const std::int64_t size : {64, 256, 512})
+        expect_choices({{floats(size), size > 256 ? pipelined : packed}});
     const product few_tiles{64, 4096, 11008};            // 32 tiles for 132 multiprocessors
     expect_choices({{{4096, 4096, 511}, tma_pipelined},  // bf16x6 is less exact here
                     {{4096, 4096, 512}, bf16x6},
@@ -264,7 +289,7 @@ TEST(matmul_select, takes_batches_of_float) {
         return product{m, n, k}.in(precision).with_scratch().of(64);
     };
     for (const std::int64_t size : {64, 256, 1024})
-        expect_choices({{batch(size, size, size, precision::ieee), pipelined}});
+        expect_choices({{batch(size, size, size, precision::ieee), size == 256 ? packed : pipelined}});
     expect_choices(
         {{batch(2, 1024, 1024, precision::ieee), thin}, {batch(1024, 2, 1024, precision::ieee), thin}});
     if (HEDDLE_COMPILED_FOR_90 == 0) GTEST_SKIP() << "heddle is not built for Hopper";
@@ -303,10 +328,31 @@ TEST(matmul_16_bit_select, copies_and_shares_batches_where_there_is_a_workspace)
 
 /// Such a tile wastes less, and a multiprocessor has many of them at a time.
 TEST(matmul_select, takes_small_tiles_of_many_small_matrices) {
-    const product many = halves(32, 16, 8).of(65536);
-    expect_choices(
-        {{many, mma_sync}, {halves(64, 64, 64).of(512), mma_sync}, {floats(64).of(512), pipelined}});
+    const product many = halves(32, 16, 8).of(65536), odd_floats = floats(31).at(odd).of(10'007);
+    expect_choices({{many, mma_sync}, {halves(64, 64, 64).of(512), mma_sync}});
     expect_choices({{many, mma_sync}}, ampere);
+    expect_kernels({{floats(64).of(512), "packed 64x64"},
+                    {odd_floats, "packed 32x32"},
+                    {strict(304, 128, 128).of(213), "packed 64x64"},
+                    {strict(4, 16, 16).of(32), "packed 16x16"}});
+    expect_kernels({{odd_floats, "packed 32x32"}}, ampere);
+}
+
+/// The time is that of the start: tiles are small, and warps share each along k.
+TEST(matmul_select, takes_small_tiles_of_a_small_matrix) {
+    for (const place place : {along_k, across_k, odd})
+        for (const bool has_epilogue : {false, true}) {
+            const auto lies = [=](const product& p) {
+                return p.at(place).changed(&product::has_epilogue, has_epilogue);
+            };
+            for (const product& small : {strict(19, 17, 179), strict(189, 117, 88)}) {
+                expect_kernels({{lies(small), "packed 16x16"}});
+                EXPECT_EQ(bytes_of(lies(small)), 0) << small;
+            }
+            expect_choices({{lies(strict(539, 2427, 3)), packed}});
+        }
+    for (const product& large : {strict(1024), strict(2048), strict(8192), strict(65, 65, 65536)})
+        expect_choices({never(large, packed)});
 }
 
 TEST(matmul_16_bit_select, asks_for_one_workspace_however_c_lies) {

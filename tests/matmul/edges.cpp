@@ -60,5 +60,43 @@ TEST_F(matmul_device, takes_more_elements_than_an_int_counts) {
     expect_close({1, s.n, s.k}, row, reference({1, s.n, s.k}, last, b_elements, row, 1, 0), fma_bound);
 }
 
+/// There are more tiles than blocks, down C or across it.
+TEST_F(matmul_device, stream_goes_from_tile_to_tile) {
+    for (const shape& s : {shape{50000, 130, 9}, {130, 50000, 9}})
+        for (const int bits : {0, 3}) {
+            operands<float> p(s, transposed_by(bits, 1));
+            const reference expected = p.expected();
+            for (const std::string_view kernel :
+                 matmul_kernels(element_type::f32, matmul_algorithm::stream)) {
+                SCOPED_TRACE(text(s) + ' ' + std::string(kernel));
+                p.multiply(*stream, {.kernel = kernel});
+                expect_close(s, p.c.download(), expected, fma_bound);
+                p.expect_intact();
+            }
+        }
+}
+
+/// A set of warps has a tile or a slice of one, and k comes in one step or several. The plan takes slices for few tiles.
+TEST_F(matmul_device, packed_takes_tiles_slices_and_steps) {
+    std::vector<shape> shapes = {{1, 1, 1}, {3, 61, 1}, {700, 900, 100}, {1500, 1300, 3}};
+    for (const std::int64_t tile : {16, 32, 64})
+        for (const std::int64_t side : {tile - 1, tile, tile + 1})
+            for (const std::int64_t k :
+                 {std::int64_t{2}, std::int64_t{45}, std::int64_t{171}, std::int64_t{309}})
+                shapes.push_back({side, 2 * tile + 1 - side % 3, k});
+    for (const shape& s : shapes)
+        for (const int bits : {0, 3}) {
+            operands<float> p(s, transposed_by(bits, 1));
+            const reference expected = p.expected();
+            for (const std::string_view kernel :
+                 matmul_kernels(element_type::f32, matmul_algorithm::packed)) {
+                SCOPED_TRACE(text(s) + ' ' + std::string(kernel));
+                p.multiply(*stream, {.kernel = kernel});
+                expect_close(s, p.c.download(), expected, fma_bound);
+                p.expect_intact();
+            }
+        }
+}
+
 }  // namespace
 }  // namespace heddle::test

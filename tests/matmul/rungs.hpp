@@ -52,13 +52,14 @@ class rung_test : public matmul_device, public testing::WithParamInterface<matmu
     /// Adds a workspace for rungs that take one.
     matmul_options options(float alpha = 1, float beta = 0) { return {alpha, beta, GetParam(), *workspace_}; }
 
-    /// Gives the shape a side that the rung takes.
+    /// Gives the shape a side and a depth that the rung takes.
     shape fitted(shape s) const {
         std::int64_t& shorter = s.m <= s.n ? s.m : s.n;
         constexpr std::int64_t thin = 40;  // three blocks of 16 rows
         const bool is_short = GetParam() == matmul_algorithm::skinny && operands_ == element_type::f32;
         if (is_short) shorter = std::min(shorter, thin);
         if (GetParam() == matmul_algorithm::vector) shorter = std::min<std::int64_t>(shorter, 1);
+        if (GetParam() == matmul_algorithm::stream) s.k = std::min<std::int64_t>(s.k, 64);
         return s;
     }
 

@@ -84,7 +84,8 @@ TEST(matmul_select, answers_every_rung_that_it_may_for_some_problem) {
     for_drawn_problems(draws, [&](const product& problem, const device_traits& device) {
         chosen.insert(select(problem, device));
     });
-    for (const matmul_algorithm each : {naive, warp_tiled, pipelined, split_k, thin, wmma, mma_sync})
+    for (const matmul_algorithm each :
+         {naive, warp_tiled, pipelined, split_k, thin, stream, packed, wmma, mma_sync})
         EXPECT_TRUE(chosen.contains(each)) << to_string(each);
     if (HEDDLE_COMPILED_FOR_90 == 0) return;
     for (const matmul_algorithm each :
@@ -197,20 +198,33 @@ TEST(matmul_why_not, says_what_a_rung_needs) {
     using enum matmul_algorithm;
     const product floats{512, 512, 512}, halves{512, 512, 512, element_type::f16};
     const product several = halves.of(2), of_float = floats.of(2);
+    const product apart = floats.at(place::apart), short_apart = apart.changed(&product::k, 64);
+    constexpr std::int64_t many = std::int64_t{1} << 19;  // 2^30 tiles of 16 x 16
+    const std::string counts_tiles = " needs at most 2^30 of its tiles of C, in all of a batch";
     expect_lacks(turing, {{automatic, floats},
                           {naive, floats},
                           {pipelined, floats, "pipelined needs compute capability 8.0"},
+                          {stream, {512, 512, 64}, "stream needs compute capability 8.0"},
+                          {packed, floats, "packed needs compute capability 8.0"},
                           {vector, {2, 1, 512}},
                           {vector, {1, 2, 512, element_type::bf16}}});
-    expect_lacks(ampere, {{pipelined, floats},
-                          {skinny, {16, 512, 512}, "skinny of float needs 204800 bytes of shared memory"}});
-    expect_lacks(hopper,
-                 {{split_k, floats.at(place::apart),
-                   "split_k needs the rows or the columns of a and of b side by side (a stride of 1)"},
-                  {skinny, floats, "skinny needs m or n of at most 64"},
-                  {vector, {2, 2, 512}, "vector needs m or n of 1"},
-                  {persistent, floats, "persistent has no kernel for operands of type float"},
-                  {tf32, {1, 2, 3, element_type::bf16}, "tf32 has no kernel for operands of type bfloat16"}});
+    expect_lacks(ampere,
+                 {{pipelined, floats},
+                  {skinny, {16, 512, 512}, "skinny of float needs 204800 bytes of shared memory"},
+                  {stream, short_apart},
+                  {stream, {512, 512, 65}, "stream needs a k of at most 64"},
+                  {packed, short_apart},
+                  {packed, {many, many, 1}, {}, "packed 16x16"},
+                  {packed, {many, many + 1, 1}, "packed 16x16" + counts_tiles, "packed 16x16"},
+                  {packed, {many, many + 1, 1}},
+                  {packed, product{1, 1, 1}.of((std::int64_t{1} << 30) + 1), "packed" + counts_tiles}});
+    expect_lacks(
+        hopper,
+        {{split_k, apart, "split_k needs the rows or the columns of a and of b side by side (a stride of 1)"},
+         {skinny, floats, "skinny needs m or n of at most 64"},
+         {vector, {2, 2, 512}, "vector needs m or n of 1"},
+         {persistent, floats, "persistent has no kernel for operands of type float"},
+         {tf32, {1, 2, 3, element_type::bf16}, "tf32 has no kernel for operands of type bfloat16"}});
     for (const device_traits* other : {&turing, &ampere, &blackwell})
         expect_lacks(
             *other,
@@ -287,7 +301,7 @@ TEST(matmul_why_not, lets_the_other_rungs_run) {
     const product floats{16, 16, 16}, halves{16, 16, 16, element_type::f16};
     EXPECT_EQ(refused({1, 16, 16}), rungs{});
     EXPECT_EQ(refused(floats), rungs{vector});
-    EXPECT_EQ(refused(product{65, 65, 65}.at(place::odd)), (rungs{skinny, vector}));
+    EXPECT_EQ(refused(product{65, 65, 65}.at(place::odd)), (rungs{skinny, vector, stream}));
     EXPECT_EQ(refused(floats.at(place::apart)),
               (rungs{pipelined, tma_pipelined, split_k, thin, tf32x3, bf16x6, tf32, vector}));
     EXPECT_EQ(refused({16, 1, 16, element_type::f16}), rungs{});

@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <string>
 
+#pragma GCC visibility push(default)
+
 /// Conversions between views and mdspan, which share the elements: no copy. heddle.hpp does not include this header,
 /// because <cuda/std/mdspan> adds seconds to the compilation of every file that includes it.
 namespace heddle {
@@ -92,3 +94,5 @@ requires(Extents::rank() == 2 && Layout::template mapping<Extents>::is_always_st
 }
 
 }  // namespace heddle
+
+#pragma GCC visibility pop

@@ -15,7 +15,7 @@ namespace heddle::kernels::conv {
 template <const auto& kernels>
 plan copied_tiles(const conv_problem& p, const device_traits& device, std::size_t kernel) {
     const std::int64_t tiles = mma_tile_count(p, kernels[kernel].tile()),
-                       steps = divide_up(depth(p) * p.filters.element_bytes, mma_row_bytes);
+                       steps = steps_along(depth(p) * p.filters.element_bytes, mma_row_bytes);
     plan result{};
     result.blocks = {tiles};
     result.kernel = kernel;

@@ -91,7 +91,7 @@ inline depthwise_tiling depthwise_tiling_of(const conv_problem& p, const depthwi
     if (kernel.side > 1) t.images = std::min({out.count, images_of_32_bits(p.input), images_of_32_bits(out)});
     // Chooses the lanes for which the last chunk has the fewest idle ones.
     t.threads.x = std::min(packets, depthwise_most_lanes);
-    const auto lanes = [&](std::int64_t chunk) { return divide_up(packets, chunk) * chunk; };
+    const auto lanes = [&](std::int64_t chunk) { return round_up(packets, chunk); };
     for (std::int64_t x = depthwise_most_lanes; packets > x && x >= 2 * sector_lanes; x -= sector_lanes)
         if (lanes(x) < lanes(t.threads.x)) t.threads.x = x;
     t.threads.y = depthwise_threads / t.threads.x;

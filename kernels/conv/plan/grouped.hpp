@@ -77,7 +77,7 @@ struct grouped_layout {
             filter_pitch = 16 * (steps | 1);  // puts neighbouring filters into different banks too
             filter_bytes = std::int64_t{16} * steps + slab_groups * outputs * filter_pitch * bytes;
         } else {
-            filter_pitch = narrow(slab_groups * divide_up(outputs, 4) * 4);
+            filter_pitch = narrow(slab_groups * round_up(outputs, 4));
             filter_bytes = std::int64_t{depth} * filter_pitch * 4;
         }
     }

@@ -14,8 +14,10 @@ namespace {
 /// The row of costs for the kernel that the product uses.
 cost_place cost_for(const conv_problem& p, const device_traits& device) {
     const bool is_hopper = device.compute_capability_major == 9 && device.compute_capability_minor == 0;
-    if (p.operands != element_type::f32)
-        return is_hopper ? cost_place("im2col") : cost_place("im2col by mma.sync");
+    if (p.operands != element_type::f32) {
+        if (!is_hopper) return "im2col by mma.sync";
+        return products_lie_in_boxes(p) ? cost_place("im2col") : cost_place("im2col by elements");
+    }
     if (!is_hopper || p.precision == precision::ieee) return "im2col by FFMA";
     return p.precision == precision::tf32 && lies_in(p, im2col_unit) ? cost_place("im2col of TF32")
                                                                      : cost_place("im2col of float");
@@ -31,12 +33,12 @@ double part_us(const conv_problem& p, const plan& plan, std::int64_t pixels, con
                groups = static_cast<double>(p.geometry.groups);
     const double share = static_cast<double>(pixels) / static_cast<double>(output_pixels(p));
     double us = 0;
-    if (plan.copies && plan.in_packets)
+    if (plan.lays_out && plan.in_packets)
         us += predicted_us(row, device, {.bytes = 2 * elements * bytes + share * input_bytes(p) / groups});
-    else if (plan.copies)
+    else if (plan.lays_out)
         us += predicted_us(row, device, {.rounds = 1, .staged = elements});
     const std::int64_t tiles = divide_up(pixels, side) * divide_up(outputs, side),
-                       steps = divide_up(depth(p) * p.input.element_bytes, mma_row_bytes);
+                       steps = steps_along(depth(p) * p.input.element_bytes, mma_row_bytes);
     const double rounds = rounds_of(tiles, device),
                  all = static_cast<double>(tiles) * static_cast<double>(steps);
     return us + predicted_us(row, device,
@@ -54,7 +56,7 @@ double part_us(const conv_problem& p, const plan& plan, std::int64_t pixels, con
 plan plan_im2col(const conv_problem& p, const device_traits& device) {
     plan result{};
     result.precision = p.precision;
-    result.copies = !windows_are_rows(p);
+    result.lays_out = !windows_are_rows(p);
     result.in_packets = lies_in(p, im2col_unit);
     result.window_stride = im2col_stride(p);
     result.has_sums = !products_are_outputs(p);
@@ -63,7 +65,7 @@ plan plan_im2col(const conv_problem& p, const device_traits& device) {
     if (image_bytes > 0)
         result.images = std::clamp<std::int64_t>(im2col_part_bytes / image_bytes, 1, p.output.count);
     result.scratch = result.images * image_bytes;
-    if (result.copies) result.sums = result.images * pixels * result.window_stride * p.input.element_bytes;
+    if (result.lays_out) result.sums = result.images * pixels * result.window_stride * p.input.element_bytes;
     result.us = part_us(p, result, result.images * pixels, device) *
                 static_cast<double>(p.geometry.groups * divide_up(p.output.count, result.images));
     return result;

@@ -33,12 +33,24 @@ constexpr bool is_one_product(const conv_problem& p) {
            products_are_outputs(p);
 }
 
+/// Whether the tensor memory accelerator can read the operands of the products: windows, laid out or in place, and
+/// filters.
+constexpr bool products_lie_in_boxes(const conv_problem& p) {
+    const auto begins_at_boxes = [](const tensor_layout& t, std::int64_t rows, std::int64_t stride) {
+        return is_tensor_address(t.alignment()) && (rows <= 1 || is_tensor_stride(stride, t.element_bytes));
+    };
+    const bool windows_do =
+        !windows_are_rows(p) || (begins_at_boxes(p.input, output_pixels(p), pixel_stride(p.input)) &&
+                                 begins_at_boxes(p.input, p.geometry.groups, p.filters.channels));
+    return windows_do && begins_at_boxes(p.filters, p.filters.count, p.filters.image_stride);
+}
+
 constexpr std::int64_t im2col_unit = 16;  ///< in bytes; rows begin at multiples of it
 
 /// The elements from one row of windows to the next.
 constexpr std::int64_t im2col_stride(const conv_problem& p) {
     const std::int64_t packet = im2col_unit / p.input.element_bytes;
-    return (depth(p) + packet - 1) / packet * packet;
+    return round_up(depth(p), packet);
 }
 
 /// The scratch memory of a part: it has as many images as fit this, but at least one.

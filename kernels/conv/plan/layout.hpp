@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernels/device/math.hpp"
 #include <heddle/conv.hpp>
 #include <heddle/tensor.hpp>
 
@@ -8,10 +9,6 @@
 
 /// How a convolution's tensors lie in memory, and the extents of its product. Pure.
 namespace heddle::kernels::conv {
-
-constexpr std::int64_t divide_up(std::int64_t n, std::int64_t d) {
-    return (n - 1) / d + 1;
-}
 
 /// Whether neighbouring channels can be loaded or stored `packet` at a time.
 inline bool has_packets(const tensor_layout& t, std::int64_t packet) {
@@ -56,6 +53,10 @@ constexpr double tensor_bytes(const conv_problem& p) {
 /// The number of terms of a sum.
 constexpr std::int64_t depth(const conv_problem& p) {
     return p.filters.height * p.filters.width * p.filters.channels;
+}
+/// The steps along a sum of this many terms or bytes. A sum without terms takes one.
+constexpr std::int64_t steps_along(std::int64_t sum, std::int64_t step) {
+    return std::max<std::int64_t>(1, divide_up(sum, step));
 }
 
 }  // namespace heddle::kernels::conv

@@ -33,14 +33,13 @@ struct rows_layout {
 
     constexpr explicit rows_layout(const conv_problem& p)
         : taps(p.filters.width * p.filters.channels),
-          padded(divide_up(taps, 8) * 8),
-          depth(divide_up(p.filters.height * padded, 16) * 16),
+          padded(round_up(taps, 8)),
+          depth(round_up(p.filters.height * padded, 16)),
           filter_pitch(depth + 8),
           patch_rows((rows_tile_height - 1) * p.geometry.stride.y +
                      (p.filters.height - 1) * p.geometry.dilation.y + 1),
           patch_width(((rows_tile_width - 1) * p.geometry.stride.x + p.filters.width) * p.filters.channels),
-          patch_pitch(
-              divide_up((rows_tile_width - 1) * p.geometry.stride.x * p.filters.channels + padded, 2) * 2),
+          patch_pitch(round_up((rows_tile_width - 1) * p.geometry.stride.x * p.filters.channels + padded, 2)),
           copies(p.geometry.stride.x * p.filters.channels % 2 == 0 ? 1 : 2) {}
 
     constexpr std::int64_t patch_size() const { return patch_rows * patch_pitch; }

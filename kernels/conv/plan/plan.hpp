@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernels/conv/plan/copies.hpp"
 #include "kernels/conv/plan/depthwise.hpp"
 #include "kernels/conv/plan/grouped.hpp"
 #include "kernels/device/launch.hpp"
@@ -24,11 +25,12 @@ struct plan {
     bool stores_packets = false;
     bool in_packets = false;  ///< copies have 16 bytes
     grouped_layout grouped{};
-    int rows_outputs = 0;      ///< of a block of `mma_sync rows`
+    int rows_outputs = 0;     ///< of a block of `mma_sync rows`
+    operand_copies copies{};  ///< made in scratch memory before the kernel: the input first, then the filters
     std::int64_t scratch = 0;  ///< bytes
     // im2col
     std::int64_t images = 0;         ///< in a part; parts use the same scratch memory one after another
-    bool copies = true;              ///< whether the windows of each group are copied
+    bool lays_out = true;            ///< whether the windows of each group are copied
     std::int64_t window_stride = 0;  ///< elements from one window to the next
     bool has_sums = false;           ///< in float, which a separate kernel stores with the epilogue
     std::int64_t sums = 0;           ///< their offset in scratch memory

@@ -2,6 +2,7 @@
 
 #include "kernels/conv/cost/h200.hpp"
 #include "kernels/device/cost_place.hpp"
+#include "kernels/device/math.hpp"
 #include <heddle/device.hpp>
 
 #include <algorithm>
@@ -23,7 +24,7 @@ struct work {
 };
 
 constexpr double rounds_of(std::int64_t blocks, const device_traits& device) {
-    return static_cast<double>((blocks + device.sm_count - 1) / device.sm_count);
+    return static_cast<double>(divide_up(blocks, device.sm_count));
 }
 
 inline double predicted_us(cost_place row, const device_traits& device, const work& w) {

@@ -8,10 +8,31 @@
 #include <cstdint>
 
 namespace heddle::kernels::conv {
+namespace {
 
-plan plan_wgmma(const conv_problem& p, const device_traits&) {
+/// Adds the copies, which are made before the rest of a plan. Their kernel reads an operand, and writes it with the zeros.
+void add_copies(const conv_problem& p, const device_traits& device, plan& to) {
+    to.copies = copies_for_maps(p);
+    if (to.copies == operand_copies{}) return;
+    const conv_problem made = with_copies(p, to.copies);
+    double moved = 0;
+    const auto add = [&](const tensor_layout& from, const tensor_layout& copy) {
+        const std::int64_t pixels = copy.count * copy.height * copy.width, bytes = dense_bytes(copy);
+        moved += pixel_bytes(from, static_cast<double>(pixels)) + static_cast<double>(bytes);
+        to.scratch += bytes;
+    };
+    if (to.copies.input) add(p.input, made.input);
+    if (to.copies.filters) add(p.filters, made.filters);
+    to.us += predicted_us("copies", device, {.bytes = moved});
+}
+
+}  // namespace
+
+plan plan_wgmma(const conv_problem& p, const device_traits& device) {
     constexpr int warpgroup = 128;
-    return {.blocks = {window_tiles_of(p, wgmma_tile)}, .threads = {warpgroup}};
+    plan result{.blocks = {window_tiles_of(p, wgmma_tile)}, .threads = {warpgroup}};
+    add_copies(p, device, result);
+    return result;
 }
 
 plan plan_persistent(const conv_problem& p, const device_traits& device, std::size_t kernel) {
@@ -31,9 +52,10 @@ plan plan_persistent(const conv_problem& p, const device_traits& device, std::si
                        .whole = tiles,
                        .streams = 0};
     result.us = predicted_us(cost_places<persistent_kernels>[kernel], device, {
-        .bytes = tensor_bytes(p), .rounds = static_cast<double>(divide_up(tiles, workers)),
-        .steps = static_cast<double>(divide_up(steps, tile.blocks))
+        .bytes = tensor_bytes(p), .rounds = static_cast<double>(divide_up(std::int64_t{tiles}, workers)),
+        .steps = static_cast<double>(divide_up(std::int64_t{steps}, tile.blocks))
     });
+    add_copies(p, device, result);
     return result;
 }
 

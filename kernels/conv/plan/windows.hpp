@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/conv/kernels.hpp"
+#include "kernels/conv/plan/copies.hpp"
 #include "kernels/conv/plan/layout.hpp"
 #include "kernels/device/tensor_map_limits.hpp"
 #include <heddle/conv.hpp>
@@ -67,6 +68,27 @@ constexpr bool has_window_map(const conv_problem& p) {
 constexpr bool has_filter_map(const tensor_layout& filters) {
     return has_boxes(filters) && (filters.height <= 1 || filters.width <= 1 ||
                                   filters.row_stride == filters.width * filters.col_stride);
+}
+
+/// The copies by which maps can describe the windows and the filters. None of operands that maps describe as they lie.
+constexpr operand_copies copies_for_maps(const conv_problem& p) {
+    const conv_steps& step = p.geometry.stride;
+    const bool is_described = has_boxes(p.input) && is_window_step(step.y) && is_window_step(step.x);
+    return {.input = !is_described && can_be_copied(p.input),
+            .filters = !has_filter_map(p.filters) && can_be_copied(p.filters)};
+}
+/// The problem that reads these copies.
+constexpr conv_problem with_copies(const conv_problem& p, const operand_copies& copies) {
+    conv_problem result = p;
+    if (copies.input) {
+        keep_met_pixels(result);
+        result.input = copied(result.input);
+    }
+    if (copies.filters) result.filters = copied(p.filters);
+    return result;
+}
+constexpr conv_problem with_maps(const conv_problem& p) {
+    return with_copies(p, copies_for_maps(p));
 }
 
 /// Whether each tile belongs to one group, and each step to its channels.

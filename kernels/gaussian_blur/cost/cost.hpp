@@ -19,7 +19,7 @@ struct row_cost {
 };
 
 struct costs {
-    std::array<row_cost, 19> rows;
+    std::array<row_cost, 17> rows;
 
     /// `automatic` takes decimated only if the smaller sigma is at least this.
     double min_sigma_of_decimated = 12;

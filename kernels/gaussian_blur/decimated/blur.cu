@@ -97,7 +97,7 @@ __global__ void __launch_bounds__(blur_tile::threads(outputs)) blur(const __grid
         const int row = task - group * rows;
         const int first = group / channels * outputs * channels + group % channels;
         float sums[outputs];
-        convolve<outputs, 1>(sums, taps_x, 2 * p.x.radius + 1, [&](int j) {
+        convolve<outputs>(sums, taps_x, 2 * p.x.radius + 1, [&](int j) {
             const float* four = loaded + row * pitch + first + 4 * j * channels;
             return make_float4(four[0], four[channels], four[2 * channels], four[3 * channels]);
         });
@@ -110,7 +110,7 @@ __global__ void __launch_bounds__(blur_tile::threads(outputs)) blur(const __grid
         const int column = task % (size * channels);
         const int row = task / (size * channels) * outputs;
         float sums[outputs];
-        convolve<outputs, 1>(sums, taps_y, 2 * p.y.radius + 1, [&](int j) {
+        convolve<outputs>(sums, taps_y, 2 * p.y.radius + 1, [&](int j) {
             const float* four = along_x + (row + 4 * j) * along_x_pitch + column;
             return make_float4(four[0], four[along_x_pitch], four[2 * along_x_pitch],
                                four[3 * along_x_pitch]);

@@ -47,10 +47,24 @@ struct taps {
     constexpr std::span<const float> weights() const { return {table, count()}; }
 };
 
+/// The weights of one axis, as a kernel of small images has them in its parameters: a launch takes longer with large ones.
+template <int max_radius>
+struct tap_table {
+    int radius;
+    float values[2 * max_radius + 1];
+
+    explicit tap_table(const taps& taps) : radius(taps.radius) {
+        std::copy_n(taps.table, taps.count(), values);
+    }
+    __host__ __device__ int count() const { return 2 * radius + 1; }
+};
+/// Most windows fit such a table.
+inline constexpr int short_table_radius = 63;
+
 /// All rungs except naive and separable count the values of a row, also of the source's, in 32 bits. border.cuh counts
 /// twice as many.
 inline constexpr std::int64_t max_row_values = std::int64_t{1} << 29;
-/// mma_x_registers_y and wgmma_xy count a source's rows in 32 bits. border.cuh counts twice as many.
+/// The rungs on the tensor cores count a source's rows in 32 bits. border.cuh counts twice as many.
 inline constexpr std::int64_t max_counted_rows = std::int64_t{1} << 29;
 
 /// Calls function<channels>(), with the number of channels compiled in.

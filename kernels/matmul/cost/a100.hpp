@@ -9,7 +9,8 @@ namespace heddle::kernels::matmul {
 constexpr double steps_on_a100(std::string_view row) {
     constexpr double ffma = 2.8, tensor_cores = 1.6;
     if (row == "tf32x3") return tensor_cores;
-    const bool is_by_ffma = row.starts_with("pipelined") || row.starts_with("thin") || row == "warp_tiled" ||
+    const bool is_by_ffma = row.starts_with("pipelined") || row.starts_with("thin") ||
+                            row.starts_with("stream") || row.starts_with("packed") || row == "warp_tiled" ||
                             row == "skinny 16x32";
     return is_by_ffma ? ffma : 1;
 }

@@ -91,6 +91,85 @@ plan plan_thin(const product_facts& p, const device_traits& device, std::size_t 
     return result;
 }
 
+/// Blocks go from tile to tile along the longer side of C, so that the tile of one operand stays in shared memory. If the
+/// products of a batch share an operand, that one stays, and blocks go through the whole batch.
+plan plan_stream(const product_facts& p, const device_traits& device, std::size_t kernel) {
+    constexpr int reserved_bytes = 1024;  // of shared memory, by CUDA, for each block
+    constexpr std::int64_t most_waves = 4;
+    const planning x(p, device);
+    const stream_kernel& row = stream_kernels[kernel];
+    const std::int64_t down = divide_up(x.m, row.m()), across = divide_up(x.n, row.n());
+    const bool share_b = p.batches > 1 && p.b_stride == 0, share_a = p.batches > 1 && p.a_stride == 0;
+    const bool goes_across = share_a != share_b ? share_a : across > down;
+    const std::int64_t batches = share_a || share_b ? p.batches : 1;
+    const std::int64_t staying = goes_across ? down : across,
+                       moving = batches * (goes_across ? across : down), grids = p.batches / batches;
+
+    const int bytes = row.shared_bytes(static_cast<int>(x.k), 2, goes_across) + reserved_bytes;
+    const auto fitting = static_cast<std::int64_t>(device.shared_memory_per_sm) / bytes;
+    block_kernel tile = row.block();
+    tile.blocks_per_sm = static_cast<int>(std::clamp<std::int64_t>(fitting, 1, tile.blocks_per_sm));
+    plan result = x.blocks(tile, cost_of<stream_kernels>(x.costs, kernel),
+                           {.slower = static_cast<double>(tile.blocks_per_sm) / row.blocks_per_sm}, false);
+
+    // As few waves of blocks as keep the longest way through the tiles short.
+    const std::int64_t slots = std::max<std::int64_t>(1, std::int64_t{device.sm_count} * tile.blocks_per_sm);
+    std::int64_t workers = 1, shortest = std::numeric_limits<std::int64_t>::max();
+    for (std::int64_t wave = 1; wave <= most_waves; ++wave) {
+        const std::int64_t some = std::clamp<std::int64_t>(slots * wave / staying / grids, 1, moving);
+        const std::int64_t way = divide_up(staying * some * grids, slots) * divide_up(moving, some);
+        if (way < shortest) shortest = way, workers = some;
+    }
+    result.kernel = kernel;
+    result.batches = batches;
+    result.workers = static_cast<int>(std::min<std::int64_t>(staying * workers, max_tensor_extent));
+    result.goes_across = goes_across;
+    result.buffers = moving > workers ? 2 : 1;
+    return result;
+}
+
+/// Each set of warps has a tile, or a slice of one along k, whichever is faster. The sets of a multiprocessor take a round.
+plan plan_packed(const product_facts& p, const device_traits& device, std::size_t kernel) {
+    constexpr int reserved_bytes = 1024;  // of shared memory, by CUDA, for each block
+    // Steps along k in whose time a thread adds the sums of one more slice, starts more copies, or stores its sums.
+    constexpr std::int64_t adding = 2, starting = 2;
+    const packed_kernel& row = packed_kernels[kernel];
+    const std::int64_t storing = row.thread_m + row.thread_n;
+    const planning x(p, device);
+    plan best;
+    best.kernel = kernel;
+    best.batches = p.batches;
+    best.down = divide_up(x.m, row.m());
+    best.across = divide_up(x.n, row.n());
+    const std::int64_t all = p.batches * best.down * best.across,
+                       multiprocessors = std::max(1, device.sm_count);
+    for (int slices = 1; slices <= row.sets(); slices *= 2) {
+        const int bytes = row.shared_bytes(x.k, slices) + reserved_bytes;
+        const auto fitting = static_cast<std::int64_t>(device.shared_memory_per_sm) / bytes;
+        const std::int64_t blocks = std::clamp<std::int64_t>(fitting, 1, row.blocks_per_sm),
+                           at_once = multiprocessors * blocks * row.tiles(slices), rest = all % at_once;
+        const std::int64_t stages = divide_up(x.k, row.depth(x.k, slices)),
+                           work = divide_up(x.k, slices) + adding * (slices - 1) + starting * (stages - 1);
+        const double steps =
+            (p.has_unit_strides ? 1 : x.costs.by_element) * static_cast<double>(work + storing);
+        // A round of fewer blocks than registers have room for takes less time, but its first loads take as long.
+        const double share = static_cast<double>(blocks) / row.blocks_per_sm;
+        const auto most = static_cast<double>(row.blocks_per_sm * row.tiles(slices));
+        const double us = x.us(cost_of<packed_kernels>(x.costs, kernel),
+                               {.rounds = static_cast<double>(all / at_once),
+                                .steps = steps * share,
+                                .last_steps = rest > 0 ? steps : 0,
+                                .last = static_cast<double>(divide_up(rest, multiprocessors)) / most,
+                                .bytes = x.moved_bytes});
+        if (us >= best.us) continue;
+        best.us = us;
+        best.slices = slices;
+        best.workers =
+            static_cast<int>(std::min<std::int64_t>(divide_up(all, row.tiles(slices)), max_packed_tiles));
+    }
+    return best;
+}
+
 /// A multiprocessor has two tiles at a time.
 plan plan_tf32x3(const product_facts& p, const device_traits& device) {
     const planning x(p, device);
@@ -111,7 +190,7 @@ plan plan_skinny_float(const product_facts& p, const device_traits& device, std:
     const std::int64_t rows = skinny_float_kernels[kernel].rows, down = divide_up(x.m, rows),
                        columns = rows == 16 ? 8 : 4, blocks = divide_up(x.n, line) * down;
     const std::int64_t parts = 2 * p.batches * blocks <= device.sm_count ? lines_of_short : std::int64_t{1};
-    const std::int64_t all = is_along_k ? divide_up(x.n, columns) * down : blocks * parts;
+    const std::int64_t blocks_of_product = is_along_k ? divide_up(x.n, columns) * down : blocks * parts;
     const std::int64_t steps = is_along_k ? divide_up(x.k, along_k) * (along_k * columns / line / line)
                                           : divide_up(x.k, line * parts);
     const bool in_packets = !is_along_k || (has_tensor_columns(wide, copy_kind::none) &&
@@ -122,15 +201,16 @@ plan plan_skinny_float(const product_facts& p, const device_traits& device, std:
     // The work around the steps is that of the rows' sums, and as much again if the thin operand goes through shared memory.
     const double share = static_cast<double>(rows) / static_cast<double>(skinny_float_kernels.back().rows);
     const double around = is_along_k ? share / 2 : (1 + share) / 2;
-    return {.is_turned = is_turned,
-            .kernel = kernel,
-            .parts = static_cast<int>(parts),
-            .kept = static_cast<std::int64_t>(device.l2_bytes / sizeof(float)) / l2_share / (p.batches * x.n),
-            .us = x.us(cost_of(x.costs, "skinny 16x32"),
-                       {.rounds = static_cast<double>(divide_up(p.batches * all, device.sm_count)),
-                        .steps = static_cast<double>(steps) * step / around,
-                        .bytes = x.moved_bytes,
-                        .slower = around * (in_packets ? 1 : x.costs.by_element)})};
+    return {
+        .is_turned = is_turned,
+        .kernel = kernel,
+        .parts = static_cast<int>(parts),
+        .kept = static_cast<std::int64_t>(device.l2_bytes / sizeof(float)) / l2_share / (p.batches * x.n),
+        .us = x.us(cost_of(x.costs, "skinny 16x32"),
+                   {.rounds = static_cast<double>(divide_up(p.batches * blocks_of_product, device.sm_count)),
+                    .steps = static_cast<double>(steps) * step / around,
+                    .bytes = x.moved_bytes,
+                    .slower = around * (in_packets ? 1 : x.costs.by_element)})};
 }
 
 plan plan_bf16x6(const product_facts& p, const device_traits& device, std::size_t kernel) {
@@ -159,9 +239,9 @@ split_layout lay_out_split(std::int64_t extent, int tile_extent, std::int64_t k,
     constexpr std::int64_t half_bytes = 2, packet = 8;
     const std::int64_t rows = along_k ? extent : k, cols = along_k ? k : extent;
     split_layout result{};
-    result.stride = divide_up(cols, packet) * packet;
+    result.stride = round_up(cols, packet);
     result.piece_stride = rows * result.stride;
-    result.power_stride = divide_up(extent, tile_extent) * tile_extent;
+    result.power_stride = round_up(extent, tile_extent);
     result.bytes = split_layout::pieces * half_bytes * result.piece_stride +
                    result.power_stride * divide_up(k, step_k) * std::int64_t{sizeof(float)};
     return result;

@@ -44,6 +44,9 @@ struct plan {
     std::int64_t kept = 0;    ///< rows of the longer operand that L2 keeps
     bool in_packets = false;  ///< A and B (mma_sync), or A (thin), are read by 16 bytes, else by element
     c_access of_c = c_access::elements;  ///< for mma_sync, thin and scale
+    bool goes_across = false;            ///< whether blocks go from tile to tile across C, else down (stream)
+    int buffers = 1;  ///< tiles in shared memory of the operand whose tile changes (stream)
+    int slices = 1;   ///< sets of warps of a block that share each tile along k (packed)
 
     std::int64_t sums_bytes = 0;    ///< sums that sharers of tiles leave for one another
     std::int64_t pieces_bytes = 0;  ///< after the sums: split operands
@@ -55,7 +58,7 @@ struct plan {
     constexpr std::int64_t scratch_bytes() const { return sums_bytes + pieces_bytes + copied_bytes; }
     constexpr std::int64_t workspace_bytes() const {
         constexpr std::int64_t unit = tensor_alignment;  // also of a workspace
-        return scratch_bytes() == 0 ? 0 : workspace_ticket_bytes + divide_up(scratch_bytes(), unit) * unit;
+        return scratch_bytes() == 0 ? 0 : workspace_ticket_bytes + round_up(scratch_bytes(), unit);
     }
     bool operator==(const plan&) const = default;
 };
@@ -82,6 +85,8 @@ plan plan_warp_tiled(const product_facts& problem, const device_traits& device);
 plan plan_pipelined(const product_facts& problem, const device_traits& device, std::size_t kernel);
 plan plan_tma_pipelined(const product_facts& problem, const device_traits& device);
 plan plan_thin(const product_facts& problem, const device_traits& device, std::size_t kernel);
+plan plan_stream(const product_facts& problem, const device_traits& device, std::size_t kernel);
+plan plan_packed(const product_facts& problem, const device_traits& device, std::size_t kernel);
 plan plan_split_k(const product_facts& problem, const device_traits& device, std::size_t kernel);
 plan plan_tf32x3(const product_facts& problem, const device_traits& device);
 plan plan_skinny_float(const product_facts& problem, const device_traits& device, std::size_t kernel);

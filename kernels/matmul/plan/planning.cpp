@@ -127,23 +127,24 @@ plan planning::blocks(const block_kernel& tile, const row_cost& row, work each, 
     result.down = divide_up(m, tile.m);
     result.across = divide_up(n, tile.n);
     result.whole = result.down * result.across;
-    const std::int64_t all = problem.batches * result.whole;
-    result.us = rounds_us(all / at_once, all % at_once, depth);
+    const std::int64_t tiles = problem.batches * result.whole;
+    result.us = rounds_us(tiles / at_once, tiles % at_once, depth);
     // A batch of less than one round shares all its tiles.
     const std::int64_t rest = problem.batches == 1 ? result.whole % at_once : result.whole;
-    const std::int64_t all_rest = problem.batches * rest;
-    if (!may_share || rest == 0 || all_rest > at_once) return result;
+    const std::int64_t rest_of_batch = problem.batches * rest;
+    if (!may_share || rest == 0 || rest_of_batch > at_once) return result;
 
     plan sharing = result;
     sharing.adds_apart = true;
     sharing.whole -= rest;
-    sharing.parts = static_cast<int>(std::min(at_once / all_rest, k / least_part));
+    sharing.parts = static_cast<int>(std::min(at_once / rest_of_batch, k / least_part));
     if (sharing.parts < 2) return result;
-    sharing.sums_bytes = all_rest * sharing.parts * tile.m * tile.n * std::int64_t{sizeof(float)};
-    sharing.us = rounds_us((all - all_rest) / at_once, all_rest * sharing.parts, depth / sharing.parts) +
-                 costs.launch_us + static_cast<double>(sharing.sums_bytes) / costs.copied_bytes_per_us;
+    sharing.sums_bytes = rest_of_batch * sharing.parts * tile.m * tile.n * std::int64_t{sizeof(float)};
+    sharing.us =
+        rounds_us((tiles - rest_of_batch) / at_once, rest_of_batch * sharing.parts, depth / sharing.parts) +
+        costs.launch_us + static_cast<double>(sharing.sums_bytes) / costs.copied_bytes_per_us;
     // As many threads as the device can run at once add up the sums.
-    const std::int64_t packets = all_rest * tile.m * tile.n / 4;
+    const std::int64_t packets = rest_of_batch * tile.m * tile.n / 4;
     const std::int64_t wanted = divide_up(std::int64_t{device.sm_count} * device.max_threads_per_sm, packets);
     sharing.adders = static_cast<int>(std::min<std::int64_t>(
         {max_adders, std::bit_floor(static_cast<unsigned>(sharing.parts)),

@@ -116,13 +116,13 @@ class vector_planning {
         return rounds - divide_up(rounds, parts) < least_saved ? 1 : parts;
     }
 
-    /// Lets several blocks share each tile of `sums` sums, if that is faster.
-    void share(std::int64_t all, std::int64_t rounds, std::int64_t sums) {
+    /// Lets several blocks share the steps of each tile, if that is faster.
+    void share(std::int64_t steps, std::int64_t rounds, std::int64_t sums_of_tile) {
         const std::int64_t tiles = p.batches * result.down, parts = parts_of(tiles, rounds);
         if (parts == 1) return;
         result.parts = static_cast<int>(parts);
-        result.steps = divide_up(all, parts);
-        if (p.has_scratch) result.sums_bytes = tiles * parts * sums * std::int64_t{sizeof(float)};
+        result.steps = divide_up(steps, parts);
+        if (p.has_scratch) result.sums_bytes = tiles * parts * sums_of_tile * std::int64_t{sizeof(float)};
     }
 
     const product_facts& p;
