@@ -1,10 +1,5 @@
 #include "benchmarks/operation.hpp"
 #include "benchmarks/support/cublas.hpp"
-#include <heddle/batched_matmul.hpp>
-
-#include <cuda_runtime_api.h>
-
-#include <array>
 
 namespace heddle::bench {
 namespace {

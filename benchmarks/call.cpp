@@ -2,11 +2,6 @@
 
 #include "benchmarks/operation.hpp"
 #include "benchmarks/support/handwritten.hpp"
-#include <heddle/elementwise.hpp>
-#include <heddle/matmul.hpp>
-#include <heddle/reduce.hpp>
-#include <heddle/softmax.hpp>
-#include <heddle/transpose.hpp>
 
 namespace heddle::bench {
 namespace {

@@ -1,8 +1,6 @@
 #include "benchmarks/operation.hpp"
 #include "benchmarks/support/cudnn_graph.hpp"
 #include "benchmarks/support/networks.hpp"
-#include <heddle/conv.hpp>
-#include <heddle/matmul.hpp>
 
 /// All rows are relu(conv + bias).
 namespace heddle::bench {

@@ -4,7 +4,6 @@
 #include "benchmarks/support/cublas.hpp"
 #include "benchmarks/support/cudnn.hpp"
 #include "benchmarks/support/own_functor.hpp"
-#include <heddle/elementwise.hpp>
 
 namespace heddle::bench {
 namespace {

@@ -2,13 +2,6 @@
 #include "benchmarks/operation.hpp"
 #include "benchmarks/support/cudnn.hpp"
 #include "benchmarks/support/npp.hpp"
-#include <heddle/copy.hpp>
-#include <heddle/gaussian_blur.hpp>
-#include <heddle/image.hpp>
-
-#include <cmath>
-#include <map>
-#include <optional>
 
 #if HEDDLE_HAS_OPENCV
 #include <opencv2/imgproc.hpp>

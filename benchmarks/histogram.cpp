@@ -1,7 +1,5 @@
 #include "benchmarks/operation.hpp"
 #include "benchmarks/support/cub.hpp"
-#include <heddle/copy.hpp>
-#include <heddle/histogram.hpp>
 
 #include <benchmark/benchmark.h>
 

@@ -1,6 +1,5 @@
 #include "benchmarks/operation.hpp"
 #include "benchmarks/support/npp.hpp"
-#include <heddle/image_filter.hpp>
 
 namespace heddle::bench {
 namespace {

@@ -1,8 +1,6 @@
 #include "benchmarks/operation.hpp"
 #include "benchmarks/support/cublas_lt.hpp"
 #include "benchmarks/support/cudnn.hpp"
-#include <heddle/linear.hpp>
-#include <heddle/matmul.hpp>
 
 namespace heddle::bench {
 namespace {

@@ -1,6 +1,4 @@
 #include "benchmarks/operation.hpp"
-#include <heddle/copy.hpp>
-#include <heddle/loss.hpp>
 
 namespace heddle::bench {
 namespace {

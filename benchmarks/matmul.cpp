@@ -2,7 +2,6 @@
 #include "benchmarks/operation.hpp"
 #include "benchmarks/support/cublas.hpp"
 #include "benchmarks/support/cublas_lt.hpp"
-#include <heddle/matmul.hpp>
 
 namespace heddle::bench {
 namespace {

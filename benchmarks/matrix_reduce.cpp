@@ -1,7 +1,6 @@
 #include "benchmarks/operation.hpp"
 #include "benchmarks/support/cub.hpp"
 #include "benchmarks/support/cudnn.hpp"
-#include <heddle/matrix_reduce.hpp>
 
 namespace heddle::bench {
 namespace {

@@ -1,5 +1,4 @@
 #include "benchmarks/operation.hpp"
-#include <heddle/norm.hpp>
 
 namespace heddle::bench {
 namespace {

@@ -2,27 +2,6 @@
 
 #include "benchmarks/operations.hpp"
 #include "benchmarks/support/random.hpp"
-#include "benchmarks/support/rows.hpp"
-#include <heddle/buffer.hpp>
-#include <heddle/device.hpp>
-#include <heddle/host.hpp>
-#include <heddle/types.hpp>
-#include <heddle/view.hpp>
-#include <heddle/workspace.hpp>
-
-#include <fmt/format.h>
-#include <heddle_baselines.hpp>
-
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <span>
-#include <string>
-#include <string_view>
-#include <tuple>
-#include <type_traits>
-#include <utility>
-#include <vector>
 
 #if HEDDLE_HAS_OPENBLAS
 #include <cblas.h>

@@ -1,7 +1,5 @@
 #include "benchmarks/operation.hpp"
 #include "benchmarks/support/cudnn.hpp"
-#include <heddle/error.hpp>
-#include <heddle/pool.hpp>
 
 namespace heddle::bench {
 namespace {

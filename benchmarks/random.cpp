@@ -1,5 +1,4 @@
 #include "benchmarks/operation.hpp"
-#include <heddle/random.hpp>
 
 #include <benchmark/benchmark.h>
 

@@ -2,7 +2,6 @@
 #include "benchmarks/operation.hpp"
 #include "benchmarks/support/cub.hpp"
 #include "benchmarks/support/cublas.hpp"
-#include <heddle/reduce.hpp>
 
 #include <benchmark/benchmark.h>
 

@@ -1,6 +1,5 @@
 #include "benchmarks/operation.hpp"
 #include "benchmarks/support/cub.hpp"
-#include <heddle/scan.hpp>
 
 #include <benchmark/benchmark.h>
 

@@ -1,7 +1,6 @@
 #include "benchmarks/ladders/ladder.hpp"
 #include "benchmarks/operation.hpp"
 #include "benchmarks/support/cudnn.hpp"
-#include <heddle/softmax.hpp>
 
 namespace heddle::bench {
 namespace {

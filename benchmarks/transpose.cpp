@@ -1,8 +1,6 @@
 #include "benchmarks/ladders/ladder.hpp"
 #include "benchmarks/operation.hpp"
 #include "benchmarks/support/cublas.hpp"
-#include <heddle/copy.hpp>
-#include <heddle/transpose.hpp>
 
 namespace heddle::bench {
 namespace {

@@ -1,26 +1,7 @@
-#include "benchmarks/support/rows.hpp"
-
 #include "benchmarks/ceilings/kernels.hpp"
 #include "benchmarks/operations.hpp"
 #include "benchmarks/support/kernels.hpp"
 #include "benchmarks/support/random.hpp"
-#include <heddle/buffer.hpp>
-#include <heddle/copy.hpp>
-#include <heddle/device.hpp>
-#include <heddle/error.hpp>
-#include <heddle/stream.hpp>
-
-#include <fmt/format.h>
-
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <limits>
-#include <memory>
-#include <optional>
-#include <string_view>
-#include <utility>
 
 namespace heddle::bench {
 namespace {

@@ -2,7 +2,6 @@
 #include "benchmarks/cliffs/images.hpp"
 #include "benchmarks/cliffs/vendor_functions.hpp"
 #include "tests/bounds/windows.hpp"
-#include <heddle/gaussian_blur.hpp>
 
 namespace heddle::bench::cliffs {
 namespace {

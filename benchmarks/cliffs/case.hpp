@@ -1,14 +1,7 @@
 #pragma once
 
+#include "benchmarks/support/headers.hpp"
 #include "tests/fuzz/draw.hpp"
-
-#include <cstdint>
-#include <exception>
-#include <functional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
 
 namespace heddle::bench::cliffs {
 

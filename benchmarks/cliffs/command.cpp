@@ -5,28 +5,9 @@
 #include "benchmarks/program/progress.hpp"
 #include "benchmarks/program/record.hpp"
 #include "benchmarks/support/peers.hpp"
-#include "benchmarks/support/rows.hpp"
 #include "tests/fuzz/draw.hpp"
-#include <heddle/device.hpp>
-#include <heddle/error.hpp>
-#include <heddle/memory_pool.hpp>
 
 #include <CLI/CLI.hpp>
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <cstdio>
-#include <iterator>
-#include <memory>
-#include <optional>
-#include <random>
-#include <stdexcept>
-#include <string>
-#include <string_view>
-#include <vector>
 
 namespace heddle::bench {
 namespace cliffs {

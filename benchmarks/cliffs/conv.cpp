@@ -2,7 +2,6 @@
 #include "benchmarks/support/cudnn_graph.hpp"
 #include "benchmarks/support/layers.hpp"
 #include "tests/bounds/products.hpp"
-#include <heddle/conv.hpp>
 
 /// relu(conv + bias) of dense images and filters.
 namespace heddle::bench::cliffs {

@@ -4,9 +4,6 @@
 #include "benchmarks/cliffs/vendor_functions.hpp"
 #include "benchmarks/support/cub.hpp"
 #include "benchmarks/support/own_functor.hpp"
-#include <heddle/elementwise.hpp>
-
-#include <array>
 
 namespace heddle::bench::cliffs {
 namespace {

@@ -3,34 +3,7 @@
 #include "benchmarks/cliffs/case.hpp"
 #include "benchmarks/cliffs/operands.hpp"
 #include "benchmarks/cliffs/reference.hpp"
-#include "benchmarks/support/rows.hpp"
 #include "tests/bounds/approximate.hpp"
-#include <heddle/buffer.hpp>
-#include <heddle/copy.hpp>
-#include <heddle/device.hpp>
-#include <heddle/error.hpp>
-#include <heddle/types.hpp>
-#include <heddle/view.hpp>
-#include <heddle/workspace.hpp>
-
-#include <fmt/format.h>
-#include <heddle_baselines.hpp>
-
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <initializer_list>
-#include <iterator>
-#include <memory>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <type_traits>
-#include <utility>
-#include <vector>
 
 /// The files of families share how cases are drawn, and how results are checked.
 namespace heddle::bench::cliffs {

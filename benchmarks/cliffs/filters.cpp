@@ -2,7 +2,6 @@
 
 #include "benchmarks/cliffs/family.hpp"
 #include "tests/bounds/windows.hpp"
-#include <heddle/image_filter.hpp>
 
 namespace heddle::bench::cliffs {
 namespace {

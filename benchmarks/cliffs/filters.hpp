@@ -2,7 +2,6 @@
 
 #include "benchmarks/cliffs/images.hpp"
 #include "benchmarks/cliffs/vendor_functions.hpp"
-#include <heddle/image_filter.hpp>
 
 namespace heddle::bench::cliffs {
 

@@ -1,8 +1,5 @@
 #include "benchmarks/cliffs/family.hpp"
 #include "benchmarks/support/cub.hpp"
-#include <heddle/histogram.hpp>
-
-#include <numeric>
 
 namespace heddle::bench::cliffs {
 namespace {

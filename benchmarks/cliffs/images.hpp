@@ -1,9 +1,6 @@
 #pragma once
 
 #include "benchmarks/cliffs/family.hpp"
-#include <heddle/image.hpp>
-
-#include <limits>
 
 /// The families of images share images, their checks and NPP's calls.
 namespace heddle::bench::cliffs {

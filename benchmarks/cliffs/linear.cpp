@@ -2,7 +2,6 @@
 
 #include "benchmarks/cliffs/family.hpp"
 #include "benchmarks/cliffs/matmul_operands.hpp"
-#include <heddle/linear.hpp>
 
 /// Fully connected layers, with bias and activation.
 namespace heddle::bench::cliffs {

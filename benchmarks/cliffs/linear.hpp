@@ -1,7 +1,6 @@
 #pragma once
 
 #include "benchmarks/cliffs/family.hpp"
-#include <heddle/matmul.hpp>
 
 /// Fully connected layers and their gradients share how matrices and types are drawn.
 namespace heddle::bench::cliffs {

@@ -2,7 +2,6 @@
 #include "benchmarks/cliffs/linear.hpp"
 #include "benchmarks/cliffs/matmul_operands.hpp"
 #include "tests/bounds/activations.hpp"
-#include <heddle/linear.hpp>
 
 /// The gradients of fully connected layers.
 namespace heddle::bench::cliffs {

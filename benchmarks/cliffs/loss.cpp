@@ -2,7 +2,6 @@
 
 #include "benchmarks/cliffs/family.hpp"
 #include "tests/bounds/softmax.hpp"
-#include <heddle/loss.hpp>
 
 /// Losses of rows, with their gradients or without.
 namespace heddle::bench::cliffs {

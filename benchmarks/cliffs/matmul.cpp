@@ -1,8 +1,6 @@
 #include "benchmarks/cliffs/family.hpp"
 #include "benchmarks/cliffs/matmul_operands.hpp"
 #include "benchmarks/support/cub.hpp"
-#include <heddle/batched_matmul.hpp>
-#include <heddle/matmul.hpp>
 
 namespace heddle::bench::cliffs {
 namespace {

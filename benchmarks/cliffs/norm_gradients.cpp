@@ -3,8 +3,6 @@
 #include "benchmarks/cliffs/vendor_functions.hpp"
 #include "tests/bounds/norm.hpp"
 #include "tests/bounds/softmax.hpp"
-#include <heddle/norm.hpp>
-#include <heddle/softmax.hpp>
 
 /// Gradients of softmax and of norms.
 namespace heddle::bench::cliffs {

@@ -1,14 +1,6 @@
 #include "benchmarks/cliffs/operands.hpp"
 
-#include "benchmarks/support/rows.hpp"
-#include <heddle/copy.hpp>
-
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <set>
-#include <span>
-#include <utility>
+#include "benchmarks/support/headers.hpp"
 
 namespace heddle::bench::cliffs {
 namespace {

@@ -2,7 +2,6 @@
 
 #include "benchmarks/cliffs/family.hpp"
 #include "kernels/device/math.hpp"
-#include <heddle/optimizer.hpp>
 
 /// Steps of optimizers on lists of tensors, and the norm of their gradients.
 namespace heddle::bench::cliffs {

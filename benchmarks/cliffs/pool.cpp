@@ -1,7 +1,6 @@
 #include "benchmarks/cliffs/family.hpp"
 #include "benchmarks/cliffs/vendor_functions.hpp"
 #include "benchmarks/support/layers.hpp"
-#include <heddle/pool.hpp>
 
 /// The maximum or the average of windows on images.
 namespace heddle::bench::cliffs {

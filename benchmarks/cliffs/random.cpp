@@ -1,10 +1,6 @@
 #include "tests/bounds/random.hpp"
 
 #include "benchmarks/cliffs/family.hpp"
-#include <heddle/host.hpp>
-#include <heddle/random.hpp>
-
-#include <set>
 
 /// Random numbers, dropout and permutations.
 namespace heddle::bench::cliffs {

@@ -1,7 +1,6 @@
 #include "benchmarks/cliffs/family.hpp"
 #include "benchmarks/cliffs/vendor_functions.hpp"
 #include "benchmarks/support/cub.hpp"
-#include <heddle/reduce.hpp>
 
 namespace heddle::bench::cliffs {
 namespace {

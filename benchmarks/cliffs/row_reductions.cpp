@@ -2,7 +2,6 @@
 #include "benchmarks/cliffs/vendor_functions.hpp"
 #include "benchmarks/support/cub.hpp"
 #include "tests/bounds/reduce.hpp"
-#include <heddle/matrix_reduce.hpp>
 
 namespace heddle::bench::cliffs {
 namespace {

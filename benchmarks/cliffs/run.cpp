@@ -2,25 +2,7 @@
 
 #include "benchmarks/support/kernels.hpp"
 #include "benchmarks/support/random.hpp"
-#include "benchmarks/support/rows.hpp"
 #include "benchmarks/support/timing.hpp"
-#include <heddle/buffer.hpp>
-#include <heddle/copy.hpp>
-
-#include <cuda_runtime_api.h>
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <chrono>
-#include <cmath>
-#include <cstddef>
-#include <deque>
-#include <exception>
-#include <functional>
-#include <memory>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 namespace heddle::bench::cliffs {
 namespace {

@@ -1,6 +1,5 @@
 #include "benchmarks/cliffs/family.hpp"
 #include "benchmarks/support/cub.hpp"
-#include <heddle/scan.hpp>
 
 namespace heddle::bench::cliffs {
 namespace {

@@ -1,6 +1,5 @@
 #include "benchmarks/cliffs/family.hpp"
 #include "benchmarks/cliffs/vendor_functions.hpp"
-#include <heddle/transpose.hpp>
 
 namespace heddle::bench::cliffs {
 namespace {

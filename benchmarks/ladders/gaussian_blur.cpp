@@ -1,5 +1,4 @@
 #include "benchmarks/ladders/check.hpp"
-#include <heddle/gaussian_blur.hpp>
 
 namespace heddle::bench {
 namespace {

@@ -1,9 +1,6 @@
 #pragma once
 
-#include <cstdint>
-#include <span>
-#include <string_view>
-#include <vector>
+#include "benchmarks/support/headers.hpp"
 
 namespace heddle::bench {
 

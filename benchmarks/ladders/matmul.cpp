@@ -1,6 +1,4 @@
 #include "benchmarks/ladders/check.hpp"
-#include <heddle/matmul.hpp>
-#include <heddle/workspace.hpp>
 
 namespace heddle::bench {
 namespace {

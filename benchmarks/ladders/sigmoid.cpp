@@ -1,5 +1,4 @@
 #include "benchmarks/ladders/check.hpp"
-#include <heddle/elementwise.hpp>
 
 namespace heddle::bench {
 namespace {

@@ -1,9 +1,6 @@
 #include "tests/bounds/softmax.hpp"
 
 #include "benchmarks/ladders/check.hpp"
-#include <heddle/softmax.hpp>
-
-#include <map>
 
 namespace heddle::bench {
 namespace {

@@ -1,6 +1,4 @@
 #include "benchmarks/ladders/check.hpp"
-#include <heddle/device.hpp>
-#include <heddle/reduce.hpp>
 
 namespace heddle::bench {
 namespace {

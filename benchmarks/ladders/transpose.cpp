@@ -1,5 +1,4 @@
 #include "benchmarks/ladders/check.hpp"
-#include <heddle/transpose.hpp>
 
 namespace heddle::bench {
 namespace {

@@ -8,26 +8,6 @@
 #include "benchmarks/program/selection.hpp"
 #include "benchmarks/support/networks.hpp"
 #include "benchmarks/support/receptive_field.hpp"
-#include <heddle/device.hpp>
-
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include <algorithm>
-#include <charconv>
-#include <cstddef>
-#include <cstdint>
-#include <cstdio>
-#include <deque>
-#include <filesystem>
-#include <iterator>
-#include <map>
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <variant>
-#include <vector>
 
 namespace heddle::bench {
 namespace {

@@ -1,21 +1,11 @@
 #include "benchmarks/program/gpu_watcher.hpp"
 
 #include "benchmarks/support/loaded_library.hpp"
-#include "benchmarks/support/rows.hpp"
-#include <heddle/device.hpp>
 
-#include <cuda_runtime_api.h>
-#include <fmt/format.h>
-
-#include <array>
-#include <chrono>
 #include <condition_variable>
-#include <exception>
 #include <mutex>
-#include <stdexcept>
 #include <stop_token>
 #include <thread>
-#include <utility>
 
 // NVML's ABI, of which a driver keeps all versions. Not every toolkit has its header.
 extern "C" {

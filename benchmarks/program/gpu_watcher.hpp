@@ -1,10 +1,6 @@
 #pragma once
 
-#include <memory>
-#include <set>
-#include <string>
-#include <string_view>
-#include <vector>
+#include "benchmarks/support/headers.hpp"
 
 namespace heddle::bench {
 

@@ -2,12 +2,6 @@
 #include "benchmarks/program/row_name.hpp"
 #include "benchmarks/program/selection.hpp"
 
-#include <iterator>
-#include <map>
-#include <set>
-#include <string_view>
-#include <utility>
-
 namespace heddle::bench {
 namespace {
 

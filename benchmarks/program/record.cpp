@@ -3,24 +3,11 @@
 #include "benchmarks/headline.hpp"
 #include "benchmarks/program/row_name.hpp"
 #include "benchmarks/support/peers.hpp"
-#include <heddle/device.hpp>
-#include <heddle/version.hpp>
 
-#include <cuda_runtime_api.h>
 #include <fmt/chrono.h>
-#include <fmt/format.h>
 #include <heddle_sources.hpp>
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <cstdlib>
 #include <ctime>
-#include <fstream>
-#include <map>
-#include <optional>
-#include <set>
-#include <string_view>
 
 namespace heddle::bench {
 namespace {

@@ -5,9 +5,6 @@
 #include "benchmarks/program/json_file.hpp"
 #include "benchmarks/program/runner.hpp"
 
-#include <string>
-#include <vector>
-
 namespace heddle::bench {
 
 inline constexpr int record_schema = 1;

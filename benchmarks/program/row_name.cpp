@@ -1,8 +1,5 @@
 #include "benchmarks/program/row_name.hpp"
 
-#include <algorithm>
-#include <array>
-
 namespace heddle::bench {
 namespace {
 

@@ -1,8 +1,6 @@
 #pragma once
 
-#include "benchmarks/support/rows.hpp"
-
-#include <string_view>
+#include "benchmarks/support/headers.hpp"
 
 namespace heddle::bench {
 

@@ -9,17 +9,6 @@
 #include "benchmarks/program/runner.hpp"
 #include "benchmarks/program/selection.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cstdio>
-#include <exception>
-#include <filesystem>
-#include <memory>
-#include <set>
-#include <string>
-#include <vector>
-
 namespace heddle::bench {
 namespace {
 

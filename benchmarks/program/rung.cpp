@@ -7,22 +7,6 @@
 #include "benchmarks/program/row_name.hpp"
 #include "benchmarks/program/runner.hpp"
 #include "benchmarks/program/selection.hpp"
-#include <heddle/device.hpp>
-#include <heddle/error.hpp>
-
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include <algorithm>
-#include <charconv>
-#include <cstddef>
-#include <limits>
-#include <memory>
-#include <optional>
-#include <ranges>
-#include <string>
-#include <string_view>
-#include <vector>
 
 namespace heddle::bench {
 namespace {

@@ -1,14 +1,6 @@
 #include "benchmarks/program/commands.hpp"
 #include "benchmarks/program/processes.hpp"
 
-#include <fmt/format.h>
-
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
-#include <memory>
-#include <stdexcept>
-
 namespace heddle::bench {
 
 void become_script(const std::string& name, const std::vector<std::string>& arguments) {

@@ -5,17 +5,7 @@
 #include "benchmarks/program/commands.hpp"
 #include "benchmarks/program/row_name.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include <algorithm>
-#include <cstdio>
-#include <functional>
-#include <map>
 #include <regex>
-#include <set>
-#include <stdexcept>
-#include <string_view>
 
 namespace heddle::bench {
 namespace {

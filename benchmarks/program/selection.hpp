@@ -1,11 +1,8 @@
 #pragma once
 
-#include "benchmarks/support/rows.hpp"
+#include "benchmarks/support/headers.hpp"
 
 #include <CLI/CLI.hpp>
-
-#include <string>
-#include <vector>
 
 namespace heddle::bench {
 

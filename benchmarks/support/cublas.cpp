@@ -1,13 +1,6 @@
 #include "benchmarks/support/cublas.hpp"
 
-#include <heddle_baselines.hpp>
-
 #if HEDDLE_HAS_CUBLAS
-
-#include <cuda_runtime_api.h>
-#include <fmt/format.h>
-
-#include <cstddef>
 
 namespace heddle::bench {
 

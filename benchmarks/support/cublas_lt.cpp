@@ -1,18 +1,8 @@
 #include "benchmarks/support/cublas_lt.hpp"
 
-#include <heddle_baselines.hpp>
-
 #if HEDDLE_HAS_CUBLAS
 
 #include "benchmarks/support/cublas_lt_product.hpp"
-#include <heddle/types.hpp>
-
-#include <cstdint>
-#include <limits>
-#include <map>
-#include <memory>
-#include <tuple>
-#include <type_traits>
 
 namespace heddle::bench {
 

@@ -1,13 +1,8 @@
 #pragma once
 
-#include <heddle_baselines.hpp>
+#include "benchmarks/support/headers.hpp"
 
 #if HEDDLE_HAS_CUBLAS
-
-#include <heddle/matmul.hpp>
-#include <heddle/view.hpp>
-
-#include <functional>
 
 namespace heddle::bench {
 

@@ -1,26 +1,13 @@
 #pragma once
 
-#include <heddle_baselines.hpp>
+#include "benchmarks/support/headers.hpp"
 
 #if HEDDLE_HAS_CUBLAS
 
 #include "benchmarks/support/cublas.hpp"
-#include "benchmarks/support/rows.hpp"
 #include "benchmarks/support/vendor_product.hpp"
-#include <heddle/error.hpp>
-#include <heddle/stream.hpp>
 
 #include <cublasLt.h>
-#include <cuda_runtime_api.h>
-
-#include <algorithm>
-#include <bit>
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <type_traits>
-#include <utility>
-#include <vector>
 
 namespace heddle::bench {
 

@@ -1,10 +1,6 @@
 #include "benchmarks/support/cudnn.hpp"
 
-#include <heddle_baselines.hpp>
-
 #if HEDDLE_HAS_CUDNN
-
-#include <fmt/format.h>
 
 namespace heddle::bench {
 

@@ -1,26 +1,13 @@
 #pragma once
 
-#include <heddle_baselines.hpp>
+#include "benchmarks/support/headers.hpp"
 
 #if HEDDLE_HAS_CUDNN
 
 #include "benchmarks/support/layers.hpp"
 #include "benchmarks/support/loaded_library.hpp"
-#include "benchmarks/support/rows.hpp"
-#include <heddle/buffer.hpp>
-#include <heddle/error.hpp>
-#include <heddle/types.hpp>
-#include <heddle/view.hpp>
 
 #include <cudnn.h>
-
-#include <cstddef>
-#include <cstdint>
-#include <limits>
-#include <memory>
-#include <source_location>
-#include <string>
-#include <type_traits>
 
 namespace heddle::bench {
 

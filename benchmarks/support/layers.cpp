@@ -1,11 +1,5 @@
 #include "benchmarks/support/layers.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cstddef>
-#include <vector>
-
 namespace heddle::bench {
 namespace {
 

@@ -1,12 +1,5 @@
 #include "benchmarks/support/networks.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <iterator>
-#include <type_traits>
-#include <utility>
-
 namespace heddle::bench {
 namespace {
 

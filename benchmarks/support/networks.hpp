@@ -2,13 +2,6 @@
 
 #include "benchmarks/support/layers.hpp"
 
-#include <cstdint>
-#include <span>
-#include <string>
-#include <string_view>
-#include <variant>
-#include <vector>
-
 namespace heddle::bench {
 
 /// A layer of a network.

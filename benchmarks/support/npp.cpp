@@ -1,13 +1,7 @@
 #include "benchmarks/support/npp.hpp"
 
-#include <heddle_baselines.hpp>
-
 #if HEDDLE_HAS_NPP
 
-#include <heddle/device.hpp>
-
-#include <cuda_runtime_api.h>
-#include <fmt/format.h>
 #include <npp.h>
 
 namespace heddle::bench {

@@ -1,21 +1,13 @@
 #pragma once
 
-#include <heddle_baselines.hpp>
+#include "benchmarks/support/headers.hpp"
 
 #if HEDDLE_HAS_NPP
 
 #include "benchmarks/support/loaded_library.hpp"
-#include "benchmarks/support/rows.hpp"
-#include <heddle/error.hpp>
-#include <heddle/view.hpp>
 
 #include <nppcore.h>
 #include <nppi_filtering_functions.h>
-
-#include <cstdint>
-#include <source_location>
-#include <string>
-#include <type_traits>
 
 namespace heddle::bench {
 

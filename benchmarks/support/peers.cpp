@@ -5,8 +5,6 @@
 #include "benchmarks/support/npp.hpp"
 
 #include <cub/version.cuh>
-#include <fmt/format.h>
-#include <heddle_baselines.hpp>
 
 #if HEDDLE_HAS_OPENBLAS
 #include <cblas.h>

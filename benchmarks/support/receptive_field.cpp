@@ -1,10 +1,5 @@
 #include "benchmarks/support/receptive_field.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <variant>
-
 namespace heddle::bench {
 namespace {
 

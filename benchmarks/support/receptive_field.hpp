@@ -2,9 +2,6 @@
 
 #include "benchmarks/support/networks.hpp"
 
-#include <cstdint>
-#include <vector>
-
 namespace heddle::bench {
 
 /// The pixels of a network's image that an output depends on, along one side.

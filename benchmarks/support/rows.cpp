@@ -2,26 +2,8 @@
 
 #include "benchmarks/support/kernels.hpp"
 #include "benchmarks/support/timing.hpp"
-#include <heddle/device.hpp>
-#include <heddle/error.hpp>
-#include <heddle/stream.hpp>
 
 #include <cuda_profiler_api.h>
-#include <cuda_runtime_api.h>
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-#include <chrono>
-#include <cstddef>
-#include <deque>
-#include <exception>
-#include <set>
-#include <span>
-#include <stdexcept>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 namespace heddle::bench {
 

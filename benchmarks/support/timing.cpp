@@ -1,14 +1,6 @@
 #include "benchmarks/support/timing.hpp"
 
 #include "benchmarks/support/kernels.hpp"
-#include "benchmarks/support/rows.hpp"
-#include <heddle/buffer.hpp>
-#include <heddle/copy.hpp>
-#include <heddle/device.hpp>
-
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
 
 namespace heddle::bench {
 

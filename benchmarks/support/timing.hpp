@@ -1,9 +1,6 @@
 #pragma once
 
-#include <heddle/stream.hpp>
-
-#include <chrono>
-#include <vector>
+#include "benchmarks/support/headers.hpp"
 
 /// What all that times calls on the device shares. All work is on stream().
 namespace heddle::bench {
