@@ -27,15 +27,18 @@ conv_epilogue<T> epilogue_of(const operands<T>& o) {
     return {.activation = matmul_activation::relu, .bias = o.bias};
 }
 
+template <class T>
+auto conv_of(const conv_shape& s, std::string_view type) {
+    return row_case(problem_of(s, type), random_array<T>(s.input_size()), random_array<T>(s.filters_size()),
+                    random_array<T>(s.filters), result_array<T>(s.output_size()));
+}
+
 /// `prepare` takes the operands and returns the call.
 template <class T>
 void row(const conv_shape& s, std::string_view type, std::string_view library, temperature temperature,
          auto prepare) {
-    prepared_row(
-        problem_of(s, type), library, temperature,
-        [s, prepare](auto... arrays) { return prepare(views_of<T>(s, arrays...)); },
-        random_array<T>(s.input_size()), random_array<T>(s.filters_size()), random_array<T>(s.filters),
-        result_array<T>(s.output_size()));
+    conv_of<T>(s, type).prepared_row(
+        library, temperature, [s, prepare](auto... arrays) { return prepare(views_of<T>(s, arrays...)); });
 }
 
 template <class T>
@@ -97,14 +100,10 @@ void rung_rows(const conv_shape& s, std::string_view type) {
 }
 
 void host_row_of(const conv_shape& s) {
-    host_operand_row(
-        problem_of(s, "f32"), "host",
-        [s](auto... arrays) {
-            const auto o = views_of<float>(s, arrays...);
-            host::conv<float>(o.input, o.filters, o.output, epilogue_of(o), {.geometry = s.geometry});
-        },
-        random_array<float>(s.input_size()), random_array<float>(s.filters_size()),
-        random_array<float>(s.filters), result_array<float>(s.output_size()));
+    conv_of<float>(s, "f32").host_row("host", [s](auto... arrays) {
+        const auto o = views_of<float>(s, arrays...);
+        host::conv<float>(o.input, o.filters, o.output, epilogue_of(o), {.geometry = s.geometry});
+    });
 }
 
 /// A layer of 3 x 3 filters whose output has the extents of its input.

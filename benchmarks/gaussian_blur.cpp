@@ -232,20 +232,15 @@ void rungs(const shape& s) {
     }
 }
 
-/// `call` takes the addresses of the source and the destination.
-template <class T>
-void on_host(const shape& s, std::string_view library, auto call) {
-    host_operand_row(blur<T>(s), library, call, random_array<T>(s.elements()), result_array<T>(s.elements()));
-}
-
 template <class T>
 void host_rows(const shape& s) {
-    on_host<T>(s, "host", [s](const T* source, T* destination) {
+    const row_case on_host(blur<T>(s), random_array<T>(s.elements()), result_array<T>(s.elements()));
+    on_host.host_row("host", [s](const T* source, T* destination) {
         host::gaussian_blur<T>(images(source, s).first, images(destination, s).first, s.sigma,
                                {.radius = s.radius});
     });
 #if HEDDLE_HAS_OPENCV
-    on_host<T>(s, "opencv", [s](T* source, T* destination) {
+    on_host.host_row("opencv", [s](T* source, T* destination) {
         const auto of = [&s](T* data) {
             return cv::Mat(static_cast<int>(s.height), static_cast<int>(s.width),
                            CV_MAKETYPE(cv::DataType<T>::depth, static_cast<int>(s.channels)), data);

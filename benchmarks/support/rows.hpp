@@ -69,12 +69,6 @@ std::string implementation(std::string_view words);
 /// name. There are none if the kernels differ by their tiles alone.
 std::vector<std::string_view> ways_of(std::span<const std::string_view> kernels);
 
-/// The unit that does the operations of a product of such elements.
-template <class T>
-inline constexpr unit tensor_unit = std::is_same_v<T, half>       ? unit::tensor_f16
-                                    : std::is_same_v<T, bfloat16> ? unit::tensor_bf16
-                                                                  : unit::none;
-
 /// What one repetition of a row on the device may take. A call that takes longer is timed once.
 inline constexpr std::chrono::duration<double> usual_budget{25e-3};
 
