@@ -28,24 +28,16 @@ struct problem {
 
 /// The result in float64.
 double exact(operation op, const std::array<double, 3>& in, double p, double q) {
-    switch (op) {
-        case operation::add:
-            return in[0] + in[1];
-        case operation::subtract:
-            return in[0] - in[1];
-        case operation::multiply:
-            return in[0] * in[1];
-        case operation::scale:
-            return p * in[0];
-        case operation::axpy:
-            return p * in[0] + in[1];
-        case operation::fused_multiply_add:
-            return in[0] * in[1] + in[2];
-        case operation::sigmoid:
-            return static_cast<double>(bounds::logistic(static_cast<long double>(in[0])));
-        default:
-            return static_cast<double>(bounds::expect(op, {}, in[0], p, q).value);
-    }
+    using enum elementwise_operation;
+    if (op == add) return in[0] + in[1];
+    if (op == subtract) return in[0] - in[1];
+    if (op == multiply) return in[0] * in[1];
+    if (op == scale) return p * in[0];
+    if (op == axpy) return p * in[0] + in[1];
+    if (op == fused_multiply_add) return in[0] * in[1] + in[2];
+    if (op == elementwise_operation::sigmoid)
+        return static_cast<double>(bounds::logistic(static_cast<long double>(in[0])));
+    return static_cast<double>(bounds::expect(op, {}, in[0], p, q).value);
 }
 
 bool is_rounded_once(operation op) {
@@ -111,28 +103,24 @@ template <class T>
 void add_cublas(trial& t, const problem<T>& p, const std::shared_ptr<operands<T>>& o) {
     if constexpr (sizeof(T) >= 4) {
         if (p.op == operation::axpy && p.is_vector)
-            t.add_peer("cublas axpy", [&] {
-                return [p, o] {
-                    const T alpha = static_cast<T>(p.p);
-                    const vector_view<T> x = o->inputs[0].vector(), y = o->result().vector();
-                    if constexpr (std::is_same_v<T, double>)
-                        check(cublasDaxpy_64(cublas_handle(), x.size, &alpha, x.data, x.stride, y.data,
-                                             y.stride));
-                    else
-                        check(cublasSaxpy_64(cublas_handle(), x.size, &alpha, x.data, x.stride, y.data,
-                                             y.stride));
+            t.add_call("cublas axpy", [p, o] {
+                const T alpha = static_cast<T>(p.p);
+                const vector_view<T> x = o->inputs[0].vector(), y = o->result().vector();
+                const auto call = [&](const auto& function) {
+                    check(function(cublas_handle(), x.size, &alpha, x.data, x.stride, y.data, y.stride));
                 };
+                if constexpr (std::is_same_v<T, double>)
+                    call(cublasDaxpy_64);
+                else
+                    call(cublasSaxpy_64);
             });
         const bool is_sum = p.op == operation::add || p.op == operation::subtract;
         // In place, geam needs operands with the same layout.
         if ((is_sum || p.op == operation::scale) && !p.is_vector && !p.in_place)
-            t.add_peer("cublas geam", [&] {
-                return [p, o, is_sum] {
-                    const double alpha = p.op == operation::scale ? p.p : 1;
-                    const double beta = p.op == operation::add ? 1 : p.op == operation::subtract ? -1 : 0;
-                    geam(o->inputs[0].view(), alpha, o->inputs[is_sum ? 1 : 0].view(), beta,
-                         o->result().view());
-                };
+            t.add_call("cublas geam", [p, o, is_sum] {
+                const double alpha = p.op == operation::scale ? p.p : 1;
+                const double beta = p.op == operation::add ? 1 : p.op == operation::subtract ? -1 : 0;
+                geam(o->inputs[0].view(), alpha, o->inputs[is_sum ? 1 : 0].view(), beta, o->result().view());
             });
     }
 }
@@ -141,25 +129,6 @@ void add_cublas(trial& t, const problem<T>& p, const std::shared_ptr<operands<T>
 template <class T>
 trial prepare(const problem<T>& p) {
     const auto o = std::make_shared<operands<T>>(p);
-    trial t;
-    t.is_in_place = p.in_place;
-    t.reset = [p, o] {
-        p.in_place ? o->inputs.back().fill(p.seed + p.inputs() - 1, {-4, 4, 0}) : o->output->poison();
-    };
-    t.call = [p, o] { run(p, *o); };
-    if constexpr (std::is_same_v<T, float> || std::is_same_v<T, half>)
-        if (p.is_functor) t.call = [p, o] { own_gelu<T>(o->inputs[0].vector(), o->result().vector()); };
-    if (is_dense(p))
-        t.add_peer("cub", [&] {
-            return [p, o] {
-                const T* in[3] = {};
-                for (std::size_t i = 0; i < p.inputs(); ++i) in[i] = o->inputs[i].data();
-                cub_elementwise<T>(p.op, in, o->result().data(), p.rows * p.cols, p.p, p.q);
-            };
-        });
-#if HEDDLE_HAS_CUBLAS
-    add_cublas(t, p, o);
-#endif
     expected_places expected{sampled_places(p.rows, p.cols, p.seed)};
     std::vector<std::array<double, 3>> in(expected.places.size());
     for (std::size_t i = 0; i < p.inputs(); ++i) {
@@ -170,9 +139,18 @@ trial prepare(const problem<T>& p) {
         const double value = exact(p.op, of_place, p.p, p.q);
         expected.add(value, bound<T>(p.op, value));
     }
-    t.wrong = [o, expected](double slack) {
-        return expected.wrong("result", o->result(), slack, o->output.has_value());
-    };
+    trial t = trial_of(o, "result", expected, [p, o] { run(p, *o); });
+    if constexpr (std::is_same_v<T, float> || std::is_same_v<T, half>)
+        if (p.is_functor) t.call = [p, o] { own_gelu<T>(o->inputs[0].vector(), o->result().vector()); };
+    if (is_dense(p))
+        t.add_call("cub", [p, o] {
+            const T* all[3] = {};
+            for (std::size_t i = 0; i < p.inputs(); ++i) all[i] = o->inputs[i].data();
+            cub_elementwise<T>(p.op, all, o->result().data(), p.rows * p.cols, p.p, p.q);
+        });
+#if HEDDLE_HAS_CUBLAS
+    add_cublas(t, p, o);
+#endif
     return t;
 }
 

@@ -50,7 +50,7 @@ drawn_case draw(drawing& d, precision precision) {
               sizeof(T);
     c.words = words_of_layer<T>("linear", precision, c.extents);
     if (p.activation != matmul_activation::none)
-        c.words += fmt::format(", {}", activations[static_cast<std::size_t>(p.activation)]);
+        c.words += fmt::format(", {}", name_of(activations, p.activation));
     if (p.has_row_bias) c.words += ", bias";
     placement weights = p.b;
     weights.column_major = !weights.column_major;

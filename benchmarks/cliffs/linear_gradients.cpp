@@ -33,10 +33,10 @@ struct operands {
         if (p.has_dweights) dweights.emplace(p.out, p.in, placement{});
         if (p.has_dbias) dbias.emplace(1, p.out, placement{});
     }
-    void poison() {
-        if (dx) dx->poison();
-        if (dweights) dweights->poison();
-        if (dbias) dbias->poison();
+    void reset() {
+        if (dx) dx->reset();
+        if (dweights) dweights->reset();
+        if (dbias) dbias->reset();
     }
     void run(const linear_gradient_options& options) {
         linear_gradient<T>(x.view(), weights.view(), gradient.view(), dx ? dx->view() : matrix_view<T>{},
@@ -129,7 +129,7 @@ template <class T>
 trial prepare(const problem<T>& p) {
     const auto o = std::make_shared<operands<T>>(p);
     trial t;
-    t.reset = [o] { o->poison(); };
+    t.reset = [o] { o->reset(); };
     t.call = [p, o] { o->run(p.options); };
     add_products(t, p, o);
     const auto dx = p.has_dx ? expected_dx(p, *o) : expected_places{};
@@ -179,14 +179,12 @@ drawn_case draw(drawing& d, precision precision) {
         ((p.has_dweights ? of_weights : 0) + (p.has_dbias ? static_cast<double>(p.out) : 0)) * sizeof(float);
     c.words = words_of_layer<T>("linear_gradient", precision, c.extents);
     if (p.options.activation_of_x != none)
-        c.words += fmt::format(", {}", activations[static_cast<std::size_t>(p.options.activation_of_x)]);
+        c.words += fmt::format(", {}", name_of(activations, p.options.activation_of_x));
     if (!p.has_dx) c.words += ", no dx";
     if (!p.has_dweights) c.words += ", no dweights";
     if (!p.has_dbias) c.words += ", no dbias";
-    c.words += words_of_placements({{"x", p.x},
-                                    {"weights", p.weights},
-                                    {"gradient", p.gradient},
-                                    {"dx", p.has_dx ? p.dx : placement{}}});
+    c.words += words_of_placements(
+        {{"x", p.x}, {"weights", p.weights}, {"gradient", p.gradient}, {"dx", p.dx, p.has_dx}});
     c.prepare = [p] { return prepare(p); };
     return c;
 }

@@ -117,9 +117,8 @@ trial prepare(const problem<T>& p) {
     trial t;
     t.is_in_place = p.has_gradient && p.in_place;
     t.reset = [p, o] {
-        if (p.has_gradient && p.in_place) o->x.fill(p.seed, p.elements());
-        if (o->apart) o->apart->poison();
-        if (o->loss) o->loss->poison();
+        if (p.has_gradient) o->gradient().reset();
+        if (o->loss) o->loss->reset();
     };
     t.call = [p, o] { o->run(p); };
     expectation places;
@@ -128,9 +127,8 @@ trial prepare(const problem<T>& p) {
     const expectation expected =
         p.has_labels() ? expected_cross_entropy(p, *o, places) : expected_squared_error(p, *o, places);
     t.wrong = [p, o, expected](double slack) {
-        return first_wrong(
-            {expected.losses.wrong("loss", o->loss, slack),
-             p.has_gradient ? expected.gradient.wrong("gradient", o->gradient(), slack, p.is_apart()) : ""});
+        return first_wrong({expected.losses.wrong("loss", o->loss, slack),
+                            p.has_gradient ? expected.gradient.wrong("gradient", o->gradient(), slack) : ""});
     };
     return t;
 }
@@ -153,27 +151,23 @@ drawn_case draw(drawing& d) {
     p.loss = d.vector_lie(16);
     p.seed = d.bits();
     drawn_case c = draw_case_of(d, 2, [p](extents_view e) {
-        return static_cast<double>(span_of(p.x, e[0], e[1]) +
-                                   (p.has_labels() ? 0 : span_of(p.target, e[0], e[1])) +
-                                   (p.is_apart() ? span_of(p.gradient, e[0], e[1]) : 0)) *
+        return spans_of(e[0], e[1], {{p.x, true}, {p.target, !p.has_labels()}, {p.gradient, p.is_apart()}}) *
                    sizeof(T) +
-               static_cast<double>(span_of(p.labels, 1, e[0]) + span_of(p.loss, 1, e[0])) * sizeof(float);
+               spans_of(1, e[0], {{p.labels, true}, {p.loss, true}}) * sizeof(float);
     });
     p.rows = c.extents[0];
     p.cols = c.extents[1];
     c.bytes = (1 + (p.has_labels() ? 0 : 1) + (p.has_gradient ? 1 : 0)) * c.operations * sizeof(T) +
               ((p.has_labels() ? 1 : 0) + (p.has_loss ? 1 : 0)) * static_cast<double>(p.rows) * sizeof(float);
-    c.words =
-        fmt::format("{} {} of {} x {}", dtype<T>, names[static_cast<std::size_t>(p.op)], p.rows, p.cols);
+    c.words = fmt::format("{} {} of {} x {}", dtype<T>, name_of(names, p.op), p.rows, p.cols);
     if (p.label_smoothing != 0) c.words += ", smoothed";
     if (!p.has_loss) c.words += ", gradient alone";
     if (!p.has_gradient) c.words += ", loss alone";
     if (p.has_gradient && p.in_place) c.words += ", in place";
-    const placement none;
-    c.words += to_string(p.x) + words_of_placements({{"target", p.has_labels() ? none : p.target},
-                                                     {"gradient", p.is_apart() ? p.gradient : none},
-                                                     {"labels", p.has_labels() ? p.labels : none},
-                                                     {"loss", p.has_loss ? p.loss : none}});
+    c.words += to_string(p.x) + words_of_placements({{"target", p.target, !p.has_labels()},
+                                                     {"gradient", p.gradient, p.is_apart()},
+                                                     {"labels", p.labels, p.has_labels()},
+                                                     {"loss", p.loss, p.has_loss}});
     c.prepare = [p] { return prepare(p); };
     return c;
 }

@@ -63,16 +63,11 @@ void run(const problem<T>& p, operands<T>& o) {
         p.has_gamma ? vector_view<const T>(o.gamma.vector()) : vector_view<const T>{};
     const vector_view<T> dgamma = o.dgamma ? o.dgamma->vector() : vector_view<T>{},
                          dbeta = o.dbeta ? o.dbeta->vector() : vector_view<T>{};
-    switch (p.op) {
-        case operation::softmax:
-            return softmax_gradient<T>(x, dy, dx, stream());
-        case operation::log_softmax:
-            return log_softmax_gradient<T>(x, dy, dx, stream());
-        case operation::layer_norm:
-            return layer_norm_gradient<T>(x, gamma, dy, dx, dgamma, dbeta, stream());
-        case operation::rms_norm:
-            return rms_norm_gradient<T>(x, gamma, dy, dx, dgamma, stream());
-    }
+    if (p.op == operation::softmax) return softmax_gradient<T>(x, dy, dx, stream());
+    if (p.op == operation::log_softmax) return log_softmax_gradient<T>(x, dy, dx, stream());
+    if (p.op == operation::layer_norm)
+        return layer_norm_gradient<T>(x, gamma, dy, dx, dgamma, dbeta, stream());
+    rms_norm_gradient<T>(x, gamma, dy, dx, dgamma, stream());
 }
 
 template <class T>
@@ -195,10 +190,9 @@ trial prepare(const problem<T>& p) {
     trial t;
     t.is_in_place = p.has_dx && !p.is_apart();
     t.reset = [p, o] {
-        if (p.has_dx && p.in_place == place_of_dx::x) o->x.fill(p.seed, p.elements());
-        if (p.has_dx && p.in_place == place_of_dx::dy) o->dy.fill(p.seed + 1, p.gradients());
-        for (auto* const result : {&o->dx, &o->dgamma, &o->dbeta})
-            if (*result) (*result)->poison();
+        if (p.has_dx) o->result(p).reset();
+        for (auto* const result : {&o->dgamma, &o->dbeta})
+            if (*result) (*result)->reset();
     };
     t.call = [p, o] { run(p, *o); };
 #if HEDDLE_HAS_CUDNN
@@ -208,7 +202,7 @@ trial prepare(const problem<T>& p) {
     const auto dgamma = p.has_columns ? expected_dgamma(p, *o) : expected_places{};
     const auto dbeta = p.has_dbeta() ? expected_dbeta(p, *o) : expected_places{};
     t.wrong = [p, o, dx, dgamma, dbeta](double slack) {
-        return first_wrong({p.has_dx ? dx.wrong("dx", o->result(p), slack, p.is_apart()) : "",
+        return first_wrong({p.has_dx ? dx.wrong("dx", o->result(p), slack) : "",
                             dgamma.wrong("dgamma", o->dgamma, slack), dbeta.wrong("dbeta", o->dbeta, slack)});
     };
     return t;
@@ -230,24 +224,21 @@ drawn_case draw(drawing& d) {
     p.dx = p.in_place == place_of_dx::x ? p.x : p.in_place == place_of_dx::dy || are_alike ? p.dy : lies[2];
     p.seed = d.bits();
     drawn_case c = draw_case_of(d, 2, [p](extents_view e) {
-        return static_cast<double>(span_of(p.x, e[0], e[1]) + span_of(p.dy, e[0], e[1]) +
-                                   (p.is_apart() ? span_of(p.dx, e[0], e[1]) : 0) + 3 * e[1]) *
-               sizeof(T);
+        const double matrices = spans_of(e[0], e[1], {{p.x, true}, {p.dy, true}, {p.dx, p.is_apart()}});
+        return (matrices + 3 * static_cast<double>(e[1])) * sizeof(T);
     });
     p.rows = c.extents[0];
     p.cols = c.extents[1];
     const double vectors =
         (p.has_gamma && p.has_dx ? 1 : 0) + (p.has_columns ? 1 : 0) + (p.has_dbeta() ? 1 : 0);
     c.bytes = ((p.has_dx ? 3 : 2) * c.operations + vectors * static_cast<double>(p.cols)) * sizeof(T);
-    c.words =
-        fmt::format("{} {} of {} x {}", dtype<T>, names[static_cast<std::size_t>(p.op)], p.rows, p.cols);
+    c.words = fmt::format("{} {} of {} x {}", dtype<T>, name_of(names, p.op), p.rows, p.cols);
     if (p.has_gamma) c.words += ", gamma";
     if (!p.has_dx) c.words += ", no dx";
     if (!p.is_softmax() && !p.has_columns) c.words += ", no columns";
     if (p.has_dx && !p.is_apart())
         c.words += p.in_place == place_of_dx::x ? ", in place" : ", in place of dy";
-    c.words +=
-        to_string(p.x) + words_of_placements({{"dy", p.dy}, {"dx", p.is_apart() ? p.dx : placement{}}});
+    c.words += to_string(p.x) + words_of_placements({{"dy", p.dy}, {"dx", p.dx, p.is_apart()}});
     c.prepare = [p] { return prepare(p); };
     return c;
 }

@@ -44,16 +44,11 @@ void run(const problem<T>& p, operands<T>& o) {
     const auto vector_of = [](std::optional<operand<T>>& v) {
         return v ? vector_view<const T>(v->vector()) : vector_view<const T>{};
     };
-    switch (p.op) {
-        case operation::softmax:
-            return softmax<T>(x, y, stream());
-        case operation::log_softmax:
-            return log_softmax<T>(x, y, stream());
-        case operation::layer_norm:
-            return layer_norm<T>(x, vector_of(o.gamma), vector_of(o.beta), y, stream());
-        case operation::rms_norm:
-            return rms_norm<T>(x, vector_of(o.gamma), y, stream());
-    }
+    if (p.op == operation::softmax) return softmax<T>(x, y, stream());
+    if (p.op == operation::log_softmax) return log_softmax<T>(x, y, stream());
+    if (p.op == operation::layer_norm)
+        return layer_norm<T>(x, vector_of(o.gamma), vector_of(o.beta), y, stream());
+    rms_norm<T>(x, vector_of(o.gamma), y, stream());
 }
 
 template <class T>
@@ -117,16 +112,6 @@ void add_layer_norm(trial& t, const problem<T>& p, const std::shared_ptr<operand
 template <class T>
 trial prepare(const problem<T>& p) {
     const auto o = std::make_shared<operands<T>>(p);
-    trial t;
-    t.is_in_place = p.in_place;
-    t.reset = [p, o] { p.in_place ? o->x.fill(p.seed, p.elements()) : o->y->poison(); };
-    t.call = [p, o] { run(p, *o); };
-#if HEDDLE_HAS_CUDNN
-    if (is_aligned_for_cudnn<T>(p.x) && is_aligned_for_cudnn<T>(p.y)) {
-        if (p.is_softmax()) add_softmax(t, p, o);
-        if (p.op == operation::layer_norm) add_layer_norm(t, p, o);
-    }
-#endif
     expected_places results{sampled_places(p.rows, p.cols, p.seed)};
     std::vector<place> columns;
     for (const place& at : results.places) columns.push_back({0, at.col});
@@ -137,9 +122,13 @@ trial prepare(const problem<T>& p) {
     for (std::size_t i = 0; i < x.size(); ++i)
         results.add(expected(p.op, x[i], gamma.empty() ? 1 : to_double(gamma[i]),
                              beta.empty() ? 0 : to_double(beta[i]), rows[i], p.cols));
-    t.wrong = [o, results](double slack) {
-        return results.wrong("result", o->result(), slack, o->y.has_value());
-    };
+    trial t = trial_of(o, "result", results, [p, o] { run(p, *o); });
+#if HEDDLE_HAS_CUDNN
+    if (is_aligned_for_cudnn<T>(p.x) && is_aligned_for_cudnn<T>(p.y)) {
+        if (p.is_softmax()) add_softmax(t, p, o);
+        if (p.op == operation::layer_norm) add_layer_norm(t, p, o);
+    }
+#endif
     return t;
 }
 
@@ -154,22 +143,20 @@ drawn_case draw(drawing& d) {
     p.y = d.one_in(2) || p.in_place ? p.x : d.lie(true);
     p.seed = d.bits();
     drawn_case c = draw_case_of(d, 2, [p](extents_view e) {
-        return static_cast<double>(span_of(p.x, e[0], e[1]) + (p.in_place ? 0 : span_of(p.y, e[0], e[1])) +
-                                   2 * e[1]) *
-               sizeof(T);
+        const double matrices = spans_of(e[0], e[1], {{p.x, true}, {p.y, !p.in_place}});
+        return (matrices + 2 * static_cast<double>(e[1])) * sizeof(T);
     });
     p.rows = c.extents[0];
     p.cols = c.extents[1];
     c.bytes =
         (2 * c.operations + ((p.has_gamma ? 1 : 0) + (p.has_beta ? 1 : 0)) * static_cast<double>(p.cols)) *
         sizeof(T);
-    c.words =
-        fmt::format("{} {} of {} x {}{}{}{}", dtype<T>, names[static_cast<std::size_t>(p.op)], p.rows, p.cols,
-                    p.has_beta    ? ", gamma and beta"
-                    : p.has_gamma ? ", gamma"
-                                  : "",
-                    p.in_place ? ", in place" : "", to_string(p.x));
-    if (!p.in_place) c.words += words_of_placements({{"result", p.y}});
+    c.words = fmt::format("{} {} of {} x {}{}{}{}", dtype<T>, name_of(names, p.op), p.rows, p.cols,
+                          p.has_beta    ? ", gamma and beta"
+                          : p.has_gamma ? ", gamma"
+                                        : "",
+                          p.in_place ? ", in place" : "", to_string(p.x));
+    c.words += words_of_placements({{"result", p.y, !p.in_place}});
     c.prepare = [p] { return prepare(p); };
     return c;
 }

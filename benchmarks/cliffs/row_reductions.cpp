@@ -35,6 +35,7 @@ struct operands {
     static matrix_reduce_problem described(const problem<T>& p, const matrix_view<T>& m) {
         return p.of_rows ? row_problem(m) : column_problem(m);
     }
+    operand<R>& result() { return y; }
     /// The matrix of which the rows are reduced.
     matrix_view<T> by_rows(const problem<T>& p) { return p.of_rows ? x.view() : transposed(x.view()); }
 };
@@ -63,24 +64,15 @@ template <class T>
 bounds::approximate expected_of(const problem<T>& p, const line_facts& facts, double depth) {
     using bounds::u;
     const auto n = static_cast<double>(p.length());
-    switch (p.op) {
-        case operation::sum:
-            return {facts.sum, error_of_additions(depth, u) * facts.magnitudes};
-        case operation::mean:
-            return {facts.sum / n, error_of_additions(depth + 3, u) * facts.magnitudes / n};
-        case operation::variance: {
-            const double largest = std::max(std::abs(facts.smallest), std::abs(facts.largest));
-            const double left = n - static_cast<double>(p.correction);
-            return {facts.deviations / left, bounds::of_variance(depth, n, facts.deviations, largest, left)};
-        }
-        case operation::min:
-            return {facts.smallest, 0};
-        case operation::max:
-            return {facts.largest, 0};
-        case operation::argmax:
-            return {static_cast<double>(facts.first_largest), 0};
-    }
-    return {NAN, 0};
+    if (p.op == operation::sum) return {facts.sum, error_of_additions(depth, u) * facts.magnitudes};
+    if (p.op == operation::mean)
+        return {facts.sum / n, error_of_additions(depth + 3, u) * facts.magnitudes / n};
+    if (p.op == operation::min) return {facts.smallest, 0};
+    if (p.op == operation::max) return {facts.largest, 0};
+    if (p.op == operation::argmax) return {static_cast<double>(facts.first_largest), 0};
+    const double largest = std::max(std::abs(facts.smallest), std::abs(facts.largest));
+    const double left = n - static_cast<double>(p.correction);
+    return {facts.deviations / left, bounds::of_variance(depth, n, facts.deviations, largest, left)};
 }
 
 #if HEDDLE_HAS_CUBLAS
@@ -94,8 +86,8 @@ void add_products(trial& t, const problem<T>& p, const std::shared_ptr<operands<
     const matrix_view<float> y{o->y.data(), 1, p.results()};
     const vendor_product<float, T> by_gemv{.a = m, .b = transposed(row), .c = transposed(y), .alpha = alpha};
     const vendor_product<float, T> by_gemm{.a = row, .b = transposed(m), .c = y, .alpha = alpha};
-    t.add_peer("cublas gemv with ones", [&] { return [o, ones, by_gemv] { gemv(by_gemv); }; });
-    t.add_peer("cublas gemm with ones", [&] { return [o, ones, by_gemm] { gemm(by_gemm); }; });
+    t.add_call("cublas gemv with ones", [o, ones, by_gemv] { gemv(by_gemv); });
+    t.add_call("cublas gemm with ones", [o, ones, by_gemm] { gemm(by_gemm); });
 }
 #endif
 
@@ -135,16 +127,6 @@ void add_cub(trial& t, const problem<T>& p, const std::shared_ptr<operands<T, R>
 template <class T, class R>
 trial prepare(const problem<T>& p) {
     const auto o = std::make_shared<operands<T, R>>(p);
-    trial t;
-    t.reset = [o] { o->y.poison(); };
-    t.call = [p, o] { run(p, *o); };
-    add_cub(t, p, o);
-#if HEDDLE_HAS_CUDNN
-    add_cudnn(t, p, o);
-#endif
-#if HEDDLE_HAS_CUBLAS
-    if constexpr (std::is_same_v<R, float>) add_products(t, p, o);
-#endif
     expected_places expected{sampled_places(1, p.results(), p.seed)};
     std::vector<line> lines;
     for (const place& at : expected.places)
@@ -152,7 +134,14 @@ trial prepare(const problem<T>& p) {
     const double depth = static_cast<double>(
         matrix_reduce_depth(operands<T, R>::described(p, o->x.view()), traits_of(current_device())));
     for (const line_facts& facts : facts_of(o->x.data(), lines)) expected.add(expected_of(p, facts, depth));
-    t.wrong = [o, expected](double slack) { return expected.wrong("result", o->y, slack); };
+    trial t = trial_of(o, "result", expected, [p, o] { run(p, *o); });
+    add_cub(t, p, o);
+#if HEDDLE_HAS_CUDNN
+    add_cudnn(t, p, o);
+#endif
+#if HEDDLE_HAS_CUBLAS
+    if constexpr (std::is_same_v<R, float>) add_products(t, p, o);
+#endif
     return t;
 }
 
@@ -174,7 +163,7 @@ drawn_case draw(drawing& d) {
     if (p.op == operation::variance && p.length() > 1) p.correction = d.integer(0, 1);
     c.bytes = c.operations * sizeof(T) + static_cast<double>(p.results()) * result_bytes;
     c.words = fmt::format("{} {}_{} of {} x {}{}", dtype<T>, p.of_rows ? "row" : "column",
-                          names[static_cast<std::size_t>(p.op)], p.rows, p.cols, to_string(p.x));
+                          name_of(names, p.op), p.rows, p.cols, to_string(p.x));
     c.words += words_of_placements({{"result", p.y}});
     c.prepare = [p] {
         if (p.op == operation::argmax) return prepare<T, std::int64_t>(p);
