@@ -100,9 +100,7 @@ void each_by_npp(auto function, image_batch_view<const T> sources, image_batch_v
         image_view<T> destination = destinations.first;
         source.data += i * sources.stride;
         destination.data += i * destinations.stride;
-        check(function(source.data, npp_step(source), npp_size(source), {0, 0}, destination.data,
-                       npp_step(destination), npp_size(destination), window..., NPP_BORDER_REPLICATE,
-                       npp_context()));
+        npp_filter(function, source, destination, window...);
     }
 }
 

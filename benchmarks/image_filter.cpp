@@ -63,21 +63,17 @@ template <class From, class To>
 void npp_stencil_row(stencil which, const shape& s) {
     if (which == stencil::sobel_magnitude || s.channels != 1) return;
     stencil_of<From, To>(which, s).row("npp", cold, [which](auto from, auto to) {
-        const auto call = [&](const auto& function, auto... mask) {
-            check(function(from.data, npp_step(from), npp_size(from), {0, 0}, to.data, npp_step(to),
-                           npp_size(to), mask..., NPP_BORDER_REPLICATE, npp_context()));
-        };
+        const bool is_laplacian = which == stencil::laplacian, is_x = which == stencil::sobel_x;
+        constexpr auto mask = NPP_MASK_SIZE_3_X_3;
         if constexpr (std::is_same_v<From, float>) {
-            if (which == stencil::laplacian)
-                return call(nppiFilterLaplaceBorder_32f_C1R_Ctx, NPP_MASK_SIZE_3_X_3);
-            call(which == stencil::sobel_x ? nppiFilterSobelVertBorder_32f_C1R_Ctx
-                                           : nppiFilterSobelHorizBorder_32f_C1R_Ctx);
+            if (is_laplacian) return npp_filter(nppiFilterLaplaceBorder_32f_C1R_Ctx, from, to, mask);
+            npp_filter(is_x ? nppiFilterSobelVertBorder_32f_C1R_Ctx : nppiFilterSobelHorizBorder_32f_C1R_Ctx,
+                       from, to);
         } else {
-            if (which == stencil::laplacian)
-                return call(nppiFilterLaplaceBorder_8u16s_C1R_Ctx, NPP_MASK_SIZE_3_X_3);
-            call(which == stencil::sobel_x ? nppiFilterSobelVertBorder_8u16s_C1R_Ctx
-                                           : nppiFilterSobelHorizBorder_8u16s_C1R_Ctx,
-                 NPP_MASK_SIZE_3_X_3);
+            npp_filter(is_laplacian ? nppiFilterLaplaceBorder_8u16s_C1R_Ctx
+                       : is_x       ? nppiFilterSobelVertBorder_8u16s_C1R_Ctx
+                                    : nppiFilterSobelHorizBorder_8u16s_C1R_Ctx,
+                       from, to, mask);
         }
     });
 }
@@ -107,8 +103,7 @@ void box_rows(const shape& s, std::int64_t radius) {
     of.prepared_row("npp", cold, [radius](auto from, auto to) {
         const int middle = static_cast<int>(radius), n = 2 * middle + 1;
         return [=, function = npp_box_function<T>(from.channels)] {
-            check(function(from.data, npp_step(from), npp_size(from), {0, 0}, to.data, npp_step(to),
-                           npp_size(to), {n, n}, {middle, middle}, NPP_BORDER_REPLICATE, npp_context()));
+            npp_filter(function, from, to, NppiSize{n, n}, NppiPoint{middle, middle});
         };
     });
 #endif

@@ -49,22 +49,13 @@ void add_npp_gauss(trial& t, const problem<T>& p, const std::shared_ptr<image_op
     const window_radius r = p.window();
     const double side = 2.0 * static_cast<double>(r.x) + 1;
     if (r.x != r.y || p.sigma_x != p.sigma_y || side * side * p.images.elements() > most_products) return;
-    t.add_peer(
-        npp_name("npp gauss", p.images),
-        [&] {
-            need_whole_pixels(p.images);
-            const auto function = npp_gauss_function<T>(p.images.channels);
-            const auto taps = npp_taps(bounds::gaussian(p.sigma_x, r.x));
-            return [o, function, taps] {
-                o->each([&](image_view<const T> source, image_view<T> destination) {
-                    check(function(source.data, npp_step(source), npp_size(source), {0, 0}, destination.data,
-                                   npp_step(destination), npp_size(destination),
-                                   static_cast<int>(taps->size()), taps->data(), NPP_BORDER_REPLICATE,
-                                   npp_context()));
-                });
-            };
-        },
-        p.images.border == border::replicate);
+    add_npp(t, "npp gauss", o, [&] {
+        const auto function = npp_gauss_function<T>(p.images.channels);
+        const auto taps = npp_taps(bounds::gaussian(p.sigma_x, r.x));
+        return [function, taps](image_view<const T> source, image_view<T> destination) {
+            npp_filter(function, source, destination, static_cast<int>(taps->size()), taps->data());
+        };
+    });
 }
 #endif
 
@@ -80,8 +71,7 @@ std::string json_of(const problem<T>& p, image_operands<T, T>& o) {
         R"({{"type": "{}", "images": [{}, {}, {}, {}], "source": {}, "destination": {}, "sigma": [{}, {}], )"
         R"("radius": [{}, {}], "border": "{}", "may_be_decimated": {}}})",
         dtype<T>, s.count, s.height, s.width, s.channels, lie(o.sources()), lie(o.destinations()), p.sigma_x,
-        p.sigma_y, p.window().x, p.window().y, border_names[static_cast<std::size_t>(s.border)],
-        p.may_be_decimated());
+        p.sigma_y, p.window().x, p.window().y, name_of(border_names, s.border), p.may_be_decimated());
 }
 
 /// Adds each kernel that `automatic` may choose, but not `naive` where it takes seconds.

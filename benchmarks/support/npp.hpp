@@ -77,6 +77,14 @@ int npp_step(const image_view<T>& image) {
     return static_cast<int>(image.row_stride * std::int64_t{sizeof(T)});
 }
 
+/// Calls a filter of NPP's on one image with its borders replicated. `window` are the arguments between sizes and border.
+template <class From, class To>
+void npp_filter(const auto& function, const image_view<From>& from, const image_view<To>& to,
+                auto... window) {
+    check(function(from.data, npp_step(from), npp_size(from), {0, 0}, to.data, npp_step(to), npp_size(to),
+                   window..., NPP_BORDER_REPLICATE, npp_context()));
+}
+
 }  // namespace heddle::bench
 
 #endif
