@@ -3,7 +3,7 @@
 #include "benchmarks/support/cub.hpp"
 #include "benchmarks/support/cublas.hpp"
 #include "benchmarks/support/cudnn.hpp"
-#include "benchmarks/support/own_functor.hpp"
+#include "benchmarks/support/handwritten.hpp"
 
 namespace heddle::bench {
 namespace {

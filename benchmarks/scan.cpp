@@ -34,11 +34,11 @@ template <class T>
 void scans(kind kind, std::int64_t size, temperature temperature) {
     heddle_scan<T>(kind, size, temperature);
     const auto count = static_cast<std::int32_t>(size);
-    const auto scan = kind == kind::inclusive ? cub_inclusive_scan<T> : cub_exclusive_scan<T>;
     scan_of<T>(kind, size)
         .with(scratch{[count] { return cub_scan_scratch_bytes<T>(count); }})
-        .row("cub", temperature,
-             [scan, count](auto x, auto y, auto scratch) { scan(x.data, y.data, count, scratch); });
+        .row("cub", temperature, [kind, count](auto x, auto y, auto scratch) {
+            cub_scan(kind == kind::inclusive, x.data, y.data, count, scratch);
+        });
 }
 
 /// The addresses differ modulo 16, so that elements are moved one by one.

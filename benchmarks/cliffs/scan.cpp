@@ -46,8 +46,7 @@ trial prepare(const problem<T>& p) {
         t.add_peer("cub", [&] {
             const auto size = static_cast<std::int32_t>(p.size);
             const auto scratch = std::make_shared<workspace>(cub_scan_scratch_bytes<T>(size), stream());
-            const auto of_cub = p.inclusive ? cub_inclusive_scan<T> : cub_exclusive_scan<T>;
-            return [=] { of_cub(o->x.data(), o->result().data(), size, *scratch); };
+            return [=] { cub_scan<T>(p.inclusive, o->x.data(), o->result().data(), size, *scratch); };
         });
     return t;
 }

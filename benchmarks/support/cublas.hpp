@@ -73,8 +73,6 @@ void gemm(const vendor_product<Out, In>& p) {
             p.c_stride, p.batches, compute, CUBLAS_GEMM_DEFAULT));
 }
 
-std::string cublas_version();
-
 }  // namespace heddle::bench
 
 #endif

@@ -31,8 +31,6 @@ inline void check(cudnnStatus_t status, std::source_location where = std::source
 /// On stream(); lives until the program ends.
 cudnnHandle_t cudnn_handle();
 
-std::string cudnn_version();
-
 /// A cuDNN descriptor that destroys itself.
 template <const auto& Create, const auto& Destroy>
 class cudnn_descriptor {

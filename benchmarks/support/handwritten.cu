@@ -1,6 +1,7 @@
 #include "benchmarks/support/handwritten.hpp"
 #include "benchmarks/support/rows.hpp"
 #include "kernels/device/math.hpp"
+#include <heddle/elementwise.cuh>
 #include <heddle/error.hpp>
 
 namespace heddle::bench {
@@ -51,6 +52,14 @@ __global__ void transpose(const float* source, float* destination, std::int64_t 
     if (i < rows * cols) destination[i % cols * rows + i / cols] = source[i];
 }
 
+struct gelu {
+    template <class T>
+    __device__ T operator()(T x) const {
+        const float value = static_cast<float>(x);
+        return static_cast<T>(value * 0.5f * erfcf(value * -0.70710678f));
+    }
+};
+
 }  // namespace
 
 void launch_add(const float* x, const float* y, float* z, std::int64_t size) {
@@ -72,5 +81,13 @@ void launch_transpose(const float* source, float* destination, std::int64_t rows
     transpose<<<blocks_for(rows * cols), threads, 0, stream().get()>>>(source, destination, rows, cols);
     check(cudaGetLastError());
 }
+
+template <class T>
+void own_gelu(vector_view<const T> x, vector_view<T> y) {
+    transform<T>(gelu{}, x, y, stream());
+}
+
+template void own_gelu(vector_view<const float>, vector_view<float>);
+template void own_gelu(vector_view<const half>, vector_view<half>);
 
 }  // namespace heddle::bench

@@ -65,8 +65,6 @@ inline void check(NppStatus status, std::source_location where = std::source_loc
 /// For stream().
 const NppStreamContext& npp_context();
 
-std::string npp_version();
-
 template <class T>
 NppiSize npp_size(const image_view<T>& image) {
     return {static_cast<int>(image.width), static_cast<int>(image.height)};
