@@ -49,8 +49,7 @@ __global__ void window_kernel(image_view<const T> image, const pixel* centres, c
         own.sum += weight * value;
         own.magnitudes += fabs(weight * value);
     }
-    const window_part total = block_total(own);
-    if (threadIdx.x == 0) parts[blockIdx.x] = total;
+    store_total(own, parts);
 }
 
 template <class T>

@@ -33,6 +33,9 @@ json resumed(const json& before, json record);
 /// The record of several processes' runs of the headline. It is complete where each is.
 json merged(const std::vector<json>& records);
 
+/// The name of a record's row.
+std::string name_of(const json& row);
+
 /// What the sources are: as given, by HEDDLE_COMMIT, as git said when the program was built, or "unknown".
 std::string commit_or(const std::string& given);
 

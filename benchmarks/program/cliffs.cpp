@@ -5,7 +5,6 @@
 #include "benchmarks/program/progress.hpp"
 #include "benchmarks/program/record.hpp"
 #include "benchmarks/support/peers.hpp"
-#include "tests/fuzz/draw.hpp"
 
 #include <CLI/CLI.hpp>
 
