@@ -1,7 +1,7 @@
 // The host's time of a call, beside the same launch written by hand. Operands are small, so that the device keeps up.
 
 #include "benchmarks/operation.hpp"
-#include "benchmarks/support/handwritten.hpp"
+#include "benchmarks/support/kernels.hpp"
 
 namespace heddle::bench {
 namespace {

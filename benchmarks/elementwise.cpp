@@ -3,7 +3,7 @@
 #include "benchmarks/support/cub.hpp"
 #include "benchmarks/support/cublas.hpp"
 #include "benchmarks/support/cudnn.hpp"
-#include "benchmarks/support/handwritten.hpp"
+#include "benchmarks/support/kernels.hpp"
 
 namespace heddle::bench {
 namespace {

@@ -3,7 +3,7 @@
 #include "benchmarks/cliffs/family.hpp"
 #include "benchmarks/cliffs/vendor_functions.hpp"
 #include "benchmarks/support/cub.hpp"
-#include "benchmarks/support/handwritten.hpp"
+#include "benchmarks/support/kernels.hpp"
 
 namespace heddle::bench::cliffs {
 namespace {

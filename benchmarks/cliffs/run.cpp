@@ -2,7 +2,7 @@
 
 #include "benchmarks/support/kernels.hpp"
 #include "benchmarks/support/random.hpp"
-#include "benchmarks/support/timing.hpp"
+#include "benchmarks/support/rows.hpp"
 
 namespace heddle::bench::cliffs {
 namespace {

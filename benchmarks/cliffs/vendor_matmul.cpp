@@ -1,7 +1,7 @@
 #include "benchmarks/cliffs/family.hpp"
 #include "benchmarks/cliffs/matmul_operands.hpp"
 #include "benchmarks/cliffs/vendor_functions.hpp"
-#include "benchmarks/support/cublas_lt_product.hpp"
+#include "benchmarks/support/cublas_lt.hpp"
 
 namespace heddle::bench::cliffs {
 

@@ -7,7 +7,6 @@
 #include "benchmarks/program/runner.hpp"
 #include "benchmarks/program/selection.hpp"
 #include "benchmarks/support/networks.hpp"
-#include "benchmarks/support/receptive_field.hpp"
 
 namespace heddle::bench {
 namespace {

@@ -43,7 +43,7 @@ constexpr std::array<std::pair<unsigned long long, std::string_view>, 8> reasons
      {0x100, "display_clock_setting"}}};
 
 /// Seldom enough to cost the rows nothing.
-constexpr std::chrono::milliseconds interval{500};
+constexpr std::chrono::milliseconds between_samples{500};
 
 void check_nvml(nvmlReturn_t status) {
     if (status != 0) throw std::runtime_error(fmt::format("NVML: {}", nvmlErrorString(status)));
@@ -82,7 +82,7 @@ void gpu_watcher::watch(const std::stop_token& stop) {
     std::unique_lock lock(mutex_);
     do {
         sample();
-    } while (!wake_.wait_for(lock, stop, interval, [&] { return stop.stop_requested(); }));
+    } while (!wake_.wait_for(lock, stop, between_samples, [&] { return stop.stop_requested(); }));
 }
 
 /// A quantity that this GPU does not tell is left out.

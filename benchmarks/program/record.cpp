@@ -1,7 +1,7 @@
 #include "benchmarks/program/record.hpp"
 
 #include "benchmarks/headline.hpp"
-#include "benchmarks/program/row_name.hpp"
+#include "benchmarks/program/selection.hpp"
 #include "benchmarks/support/peers.hpp"
 
 #include <fmt/chrono.h>

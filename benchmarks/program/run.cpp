@@ -5,7 +5,6 @@
 #include "benchmarks/program/processes.hpp"
 #include "benchmarks/program/progress.hpp"
 #include "benchmarks/program/record.hpp"
-#include "benchmarks/program/row_name.hpp"
 #include "benchmarks/program/runner.hpp"
 #include "benchmarks/program/selection.hpp"
 

@@ -4,7 +4,6 @@
 #include "benchmarks/program/commands.hpp"
 #include "benchmarks/program/processes.hpp"
 #include "benchmarks/program/record.hpp"
-#include "benchmarks/program/row_name.hpp"
 #include "benchmarks/program/runner.hpp"
 #include "benchmarks/program/selection.hpp"
 

@@ -1,7 +1,7 @@
 #include "benchmarks/program/runner.hpp"
 
 #include "benchmarks/program/progress.hpp"
-#include "benchmarks/program/row_name.hpp"
+#include "benchmarks/program/selection.hpp"
 #include "benchmarks/support/peers.hpp"
 
 #include <benchmark/benchmark.h>

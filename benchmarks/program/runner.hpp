@@ -1,7 +1,7 @@
 #pragma once
 
 #include "benchmarks/program/selection.hpp"
-#include "benchmarks/support/timing.hpp"
+#include "benchmarks/support/rows.hpp"
 
 namespace heddle::bench {
 
