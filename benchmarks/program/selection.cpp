@@ -211,4 +211,26 @@ rows needed_ceilings(const rows& all) {
     return result;
 }
 
+std::optional<std::vector<std::int64_t>> extents_in(std::string_view text, std::string_view form) {
+    constexpr std::string_view capitals = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    std::vector<std::int64_t> result;
+    while (!form.empty()) {
+        const std::size_t word = std::min(form.find_first_not_of(capitals), form.size());
+        if (word == 0) {
+            if (!text.starts_with(form.front())) return std::nullopt;
+            text.remove_prefix(1);
+            form.remove_prefix(1);
+            continue;
+        }
+        std::int64_t extent = std::numeric_limits<std::int64_t>::max();
+        const auto [after, error] = std::from_chars(text.data(), text.data() + text.size(), extent);
+        if (error == std::errc::invalid_argument || extent <= 0) return std::nullopt;
+        result.push_back(extent);
+        text.remove_prefix(static_cast<std::size_t>(after - text.data()));
+        form.remove_prefix(word);
+    }
+    if (!text.empty()) return std::nullopt;
+    return result;
+}
+
 }  // namespace heddle::bench

@@ -49,6 +49,10 @@ rows selected_rows(const selection& wanted);
 /// measured at several footprints the nearest below and above.
 rows needed_ceilings(const rows& all);
 
+/// The extents in a shape that is written as MxNxK, where each word of capitals stands for one; those that no integer holds are
+/// the greatest. Nothing where it is written otherwise.
+std::optional<std::vector<std::int64_t>> extents_in(std::string_view text, std::string_view form);
+
 /// Registers the rows of all operations, of those that are not yet.
 void register_all_rows();
 
