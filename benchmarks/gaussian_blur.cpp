@@ -168,15 +168,14 @@ void cudnn_row(const shape& s, temperature temperature) {
     row<float>(s, "cudnn", temperature, [s] {
         convolution c = blur_convolution(s);
         const auto& best = best_algorithm(s, c);
-        return
-            [algorithm = best.algo, c = std::move(c), window = random_on_device<float>(s.taps() * s.taps()),
-             scratch = device_buffer<std::byte>(static_cast<std::int64_t>(best.memory), stream())](
-                auto source, auto destination) mutable {
-                const float alpha = 1, beta = 0;
-                check(cudnnConvolutionForward(cudnn_handle(), &alpha, c.image, source.first.data, c.filter,
-                                              window.data(), c.descriptor, algorithm, scratch.data(),
-                                              scratch.size(), &beta, c.image, destination.first.data));
-            };
+        return [algorithm = best.algo, c = std::move(c),
+                window = random_on_device<float>(s.taps() * s.taps()),
+                scratch = device_buffer<std::byte>(static_cast<std::int64_t>(best.memory), stream())](
+                   auto source, auto destination) mutable {
+            check(cudnnConvolutionForward(cudnn_handle(), &cudnn_alpha, c.image, source.first.data, c.filter,
+                                          window.data(), c.descriptor, algorithm, scratch.data(),
+                                          scratch.size(), &cudnn_beta, c.image, destination.first.data));
+        };
     });
 }
 

@@ -12,9 +12,9 @@ constexpr std::string_view type_name = std::is_same_v<T, float> ? "tf32" : dtype
 /// A product of two matrices of size x size, plus a bias for each column, and an activation: A, B, C and the bias.
 template <class T>
 auto layer_of(std::string_view activation, std::int64_t size) {
-    const auto factor = random_matrix<T>(size, size);
+    const auto factor = random_matrix<T>({size, size});
     row_case of(fmt::format("linear_{}/{}/{}x{}x{}", activation, type_name<T>, size, size, size), factor,
-                factor, result_matrix<T>(size, size), random_vector<T>(size));
+                factor, result_matrix<T>({size, size}), random_vector<T>(size));
     of.problem.operations = 2 * static_cast<double>(size) * static_cast<double>(size * size);
     of.problem.set_unit_of_products(type_name<T>);
     return of;
@@ -67,9 +67,9 @@ struct gradient_shape {
 template <class T>
 auto gradients_of(const gradient_shape& s) {
     row_case of(fmt::format("linear_gradient/{}/{}x{}x{}", type_name<T>, s.batch, s.in, s.out),
-                random_matrix<T>(s.batch, s.in), random_matrix<T>(s.out, s.in),
-                random_matrix<T>(s.batch, s.out), result_matrix<T>(s.batch, s.in),
-                result_matrix<float>(s.out, s.in), result_vector<float>(s.out));
+                random_matrix<T>({s.batch, s.in}), random_matrix<T>({s.out, s.in}),
+                random_matrix<T>({s.batch, s.out}), result_matrix<T>({s.batch, s.in}),
+                result_matrix<float>({s.out, s.in}), result_vector<float>(s.out));
     of.problem.operations = 4 * static_cast<double>(s.batch * s.in) * static_cast<double>(s.out);
     of.problem.set_unit_of_products(type_name<T>);
     return of;

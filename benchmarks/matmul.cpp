@@ -34,7 +34,7 @@ template <class T>
 auto product_of(const shape& s, std::string_view type) {
     const auto [m, n, k, b_transposed] = s;
     row_case of(fmt::format("matmul/{}/{}x{}x{}{}", type, m, n, k, b_transposed ? "-bt" : ""),
-                random_matrix<T>(m, k), random_elements<T>(k * n, s.as_b<T>()), result_matrix<T>(m, n));
+                random_matrix<T>({m, k}), random_elements<T>(k * n, s.as_b<T>()), result_matrix<T>({m, n}));
     of.problem.operations = 2.0 * static_cast<double>(m * n * k);
     of.problem.set_unit_of_products(type);
     return of;

@@ -41,7 +41,7 @@ void cudnn_sum([[maybe_unused]] std::string_view op, [[maybe_unused]] const matr
 #if HEDDLE_HAS_CUDNN
     const bool is_of_rows = op.starts_with("row");
     row_case(s.name<float>(op), random_matrix<float>(s),
-             is_of_rows ? result_matrix<float>(s.rows, 1) : result_matrix<float>(1, s.cols))
+             is_of_rows ? result_matrix<float>({s.rows, 1}) : result_matrix<float>({1, s.cols}))
         .prepared_row("cudnn", cold, [](auto x, auto y) {
             return
                 [x, y, sum = cudnn_matrix_reduction<float, float>(CUDNN_REDUCE_TENSOR_ADD, x, y)]() mutable {

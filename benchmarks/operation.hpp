@@ -73,8 +73,8 @@ auto as_vector(std::int64_t size) {
     return [size](T* data) { return vector_view<T>{data, size}; };
 }
 template <class T>
-auto as_matrix(std::int64_t rows, std::int64_t cols) {
-    return [rows, cols](T* data) { return matrix_view<T>{data, rows, cols}; };
+auto as_matrix(const matrix_shape& s) {
+    return [s](T* data) { return matrix_view<T>{data, s.rows, s.cols}; };
 }
 template <class T>
 auto random_vector(std::int64_t size) {
@@ -85,20 +85,12 @@ auto result_vector(std::int64_t size) {
     return result_elements<T>(size, as_vector<T>(size));
 }
 template <class T>
-auto random_matrix(std::int64_t rows, std::int64_t cols) {
-    return random_elements<T>(rows * cols, as_matrix<T>(rows, cols));
-}
-template <class T>
 auto random_matrix(const matrix_shape& s) {
-    return random_matrix<T>(s.rows, s.cols);
-}
-template <class T>
-auto result_matrix(std::int64_t rows, std::int64_t cols) {
-    return result_elements<T>(rows * cols, as_matrix<T>(rows, cols));
+    return random_elements<T>(s.size(), as_matrix<T>(s));
 }
 template <class T>
 auto result_matrix(const matrix_shape& s) {
-    return result_matrix<T>(s.rows, s.cols);
+    return result_elements<T>(s.size(), as_matrix<T>(s));
 }
 
 /// Zeroed scratch memory. `bytes_of` returns its size, and may use the device.

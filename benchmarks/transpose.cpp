@@ -9,7 +9,7 @@ namespace {
 template <class T>
 auto transpose_of(const matrix_shape& s, std::string_view layout = "") {
     return row_case(s.name<T>("transpose") + std::string(layout), random_matrix<T>(s),
-                    result_matrix<T>(s.cols, s.rows));
+                    result_matrix<T>({s.cols, s.rows}));
 }
 
 template <class T>

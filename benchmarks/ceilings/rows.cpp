@@ -125,36 +125,36 @@ detail::measurement time_of_launches() {
     return {seconds(elapsed(start, stop)).count() / launches, launches};
 }
 
-/// Between pinned memory and the device's; only what passes between them is counted.
-void pinned_rows() {
-    for (const std::int64_t bytes : {1 << 12, 1 << 16, 1 << 20, 1 << 24, 1 << 28}) {
-        const auto moved = static_cast<double>(bytes);
-        device_row({fmt::format("ceiling/pinned_to_device/{}", bytes), 0, moved}, "heddle", temperature::cold,
-                   [bytes] {
-                       return [source = pinned_buffer<std::byte>(bytes),
-                               destination = device_buffer<std::byte>(bytes, stream())]() mutable {
-                           copy(source, destination, stream());
-                       };
-                   });
-        device_row({fmt::format("ceiling/pinned_to_host/{}", bytes), moved, 0}, "heddle", temperature::cold,
-                   [bytes] {
-                       return [source = random_on_device<std::uint8_t>(bytes),
-                               destination = pinned_buffer<std::uint8_t>(bytes)]() mutable {
-                           copy(source, destination, stream());
-                       };
-                   });
-    }
-}
-
-/// No ceiling: what rows of the headline stand beside that have no peer.
-void copy_row() {
-    constexpr std::int64_t bytes = std::int64_t{1} << 30;
-    device_row({fmt::format("copy/u8/{}", bytes), bytes, bytes}, "cuda", temperature::cold, [] {
-        return [source = random_on_device<std::uint8_t>(bytes),
-                destination = device_buffer<std::uint8_t>(bytes, stream())]() mutable {
+/// A copy between two buffers, which each repetition makes anew.
+void copy_row(const problem& problem, std::string_view library, auto make_source, auto make_destination) {
+    device_row(problem, library, temperature::cold, [=] {
+        return [source = make_source(), destination = make_destination()]() mutable {
             copy(source, destination, stream());
         };
     });
+}
+
+/// Between pinned memory and the device's, where only what passes between them is counted; and within the device's. That is no
+/// ceiling: rows of the headline that have no peer stand beside it.
+void copy_rows() {
+    const auto pinned = [](std::int64_t bytes) {
+        return [bytes] { return pinned_buffer<std::uint8_t>(bytes); };
+    };
+    const auto random = [](std::int64_t bytes) {
+        return [bytes] { return random_on_device<std::uint8_t>(bytes); };
+    };
+    const auto on_device = [](std::int64_t bytes) {
+        return [bytes] { return device_buffer<std::uint8_t>(bytes, stream()); };
+    };
+    for (const std::int64_t bytes : {1 << 12, 1 << 16, 1 << 20, 1 << 24, 1 << 28}) {
+        const auto moved = static_cast<double>(bytes);
+        copy_row({fmt::format("ceiling/pinned_to_device/{}", bytes), 0, moved}, "heddle", pinned(bytes),
+                 on_device(bytes));
+        copy_row({fmt::format("ceiling/pinned_to_host/{}", bytes), moved, 0}, "heddle", random(bytes),
+                 pinned(bytes));
+    }
+    constexpr std::int64_t large = std::int64_t{1} << 30;
+    copy_row({fmt::format("copy/u8/{}", large), large, large}, "cuda", random(large), on_device(large));
 }
 
 }  // namespace
@@ -178,8 +178,7 @@ void register_ceilings() {
     tensor_rows(unit::tensor_bf16, tensor_type::bf16);
 
     detail::add_row({"ceiling/launch"}, "heddle", temperature::cold, true, time_of_launches);
-    pinned_rows();
-    copy_row();
+    copy_rows();
 }
 
 }  // namespace heddle::bench

@@ -112,10 +112,9 @@ void add_layer_norm(trial& t, const problem<T>& p, const std::shared_ptr<operand
             const auto ones = std::make_shared<operand<float>>(1, p.rows, placement{}, 0, numbers{1, 1, 0});
             const auto zeros = std::make_shared<operand<float>>(1, p.rows, placement{}, 0, numbers{0, 0, 0});
             return [=] {
-                const float alpha = 1, beta = 0;
                 check(cudnnBatchNormalizationForwardTraining(
-                    cudnn_handle(), CUDNN_BATCHNORM_SPATIAL, &alpha, &beta, *tensor, o->x.data(), *tensor,
-                    o->result().data(), *of_rows, ones->data(), zeros->data(), 1, nullptr, nullptr,
+                    cudnn_handle(), CUDNN_BATCHNORM_SPATIAL, &cudnn_alpha, &cudnn_beta, *tensor, o->x.data(),
+                    *tensor, o->result().data(), *of_rows, ones->data(), zeros->data(), 1, nullptr, nullptr,
                     static_cast<double>(norm_options{}.epsilon), nullptr, nullptr));
             };
         },
@@ -348,9 +347,9 @@ void add_softmax(trial& t, const problem<T>& p, const std::shared_ptr<operands<T
         describe(d->dx, o->result(p).view());
         const auto how = p.op == operation::softmax ? CUDNN_SOFTMAX_ACCURATE : CUDNN_SOFTMAX_LOG;
         return [=] {
-            const float alpha = 1, beta = 0;
-            check(cudnnSoftmaxBackward(cudnn_handle(), how, CUDNN_SOFTMAX_MODE_INSTANCE, &alpha, d->y,
-                                       o->x.data(), d->dy, o->dy.data(), &beta, d->dx, o->result(p).data()));
+            check(cudnnSoftmaxBackward(cudnn_handle(), how, CUDNN_SOFTMAX_MODE_INSTANCE, &cudnn_alpha, d->y,
+                                       o->x.data(), d->dy, o->dy.data(), &cudnn_beta, d->dx,
+                                       o->result(p).data()));
         };
     });
 }
