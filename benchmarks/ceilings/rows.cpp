@@ -134,7 +134,7 @@ void copy_row(const problem& problem, std::string_view library, auto make_source
     });
 }
 
-/// Between pinned memory and the device's, where only what passes between them is counted; and within the device's. That is no
+/// Between pinned memory and the device's, where only what passes between them is counted. The copy within the device is no
 /// ceiling: rows of the headline that have no peer stand beside it.
 void copy_rows() {
     const auto pinned = [](std::int64_t bytes) {
