@@ -11,7 +11,6 @@ namespace {
 using operation = elementwise_operation;
 
 /// The operands are the inputs and the output, which may be the last input.
-template <class T>
 struct problem {
     operation op = operation::add;
     bool is_functor = false;  ///< gelu through heddle::transform
@@ -66,7 +65,7 @@ struct operands {
     std::vector<operand<T>> inputs;
     std::optional<operand<T>> output;  ///< none in place
 
-    explicit operands(const problem<T>& p) {
+    explicit operands(const problem& p) {
         for (std::size_t i = 0; i < p.inputs(); ++i)
             inputs.emplace_back(p.rows, p.cols, p.lies[i], p.seed + i, numbers{-4, 4, 0});
         if (!p.in_place) output.emplace(p.rows, p.cols, p.lies[p.inputs()]);
@@ -75,7 +74,7 @@ struct operands {
 };
 
 template <class T>
-void run(const problem<T>& p, operands<T>& o) {
+void run(const problem& p, operands<T>& o) {
     constexpr const char* names[] = {"x", "y", "z", "w"};
     const auto described = [&](std::size_t number, operand<T>& of) {
         return p.is_vector ? heddle::detail::operand_of(names[number], of.vector())
@@ -88,8 +87,7 @@ void run(const problem<T>& p, operands<T>& o) {
 }
 
 /// Whether the operands have no gaps and the same order, so that they are vectors to CUB.
-template <class T>
-bool is_dense(const problem<T>& p) {
+bool is_dense(const problem& p) {
     const std::span<const placement> used(p.lies.data(), p.inputs() + (p.in_place ? 0 : 1));
     return std::ranges::all_of(used, [&](const placement& lie) {
         const bool is_line = (lie.column_major ? p.cols : p.rows) == 1;
@@ -100,7 +98,7 @@ bool is_dense(const problem<T>& p) {
 
 #if HEDDLE_HAS_CUBLAS
 template <class T>
-void add_cublas(trial& t, const problem<T>& p, const std::shared_ptr<operands<T>>& o) {
+void add_cublas(trial& t, const problem& p, const std::shared_ptr<operands<T>>& o) {
     if constexpr (sizeof(T) >= 4) {
         if (p.op == operation::axpy && p.is_vector)
             t.add_call("cublas axpy", [p, o] {
@@ -127,7 +125,7 @@ void add_cublas(trial& t, const problem<T>& p, const std::shared_ptr<operands<T>
 #endif
 
 template <class T>
-trial prepare(const problem<T>& p) {
+trial prepare(const problem& p) {
     const auto o = std::make_shared<operands<T>>(p);
     expected_places expected{sampled_places(p.rows, p.cols, p.seed)};
     std::vector<std::array<double, 3>> in(expected.places.size());
@@ -156,7 +154,7 @@ trial prepare(const problem<T>& p) {
 
 template <class T>
 drawn_case draw(drawing& d) {
-    problem<T> p;
+    problem p;
     constexpr bool has_functor = std::is_same_v<T, float> || std::is_same_v<T, half>;
     p.is_functor = d.one_in(12) && has_functor;
     p.op =
@@ -187,7 +185,7 @@ drawn_case draw(drawing& d) {
                           p.in_place ? ", in place" : "");
     for (std::size_t i = 0; i < held; ++i)
         if (p.lies[i] != placement{}) c.words += fmt::format("; operand {}{}", i + 1, to_string(p.lies[i]));
-    c.prepare = [p] { return prepare(p); };
+    c.prepare = [p] { return prepare<T>(p); };
     return c;
 }
 

@@ -85,7 +85,6 @@ drawn_case draw_layer_of(drawing& d, precision precision) {
 
 // The gradients.
 
-template <class T>
 struct problem {
     std::int64_t batch = 1, in = 1, out = 1;
     placement x, weights, gradient, dx;
@@ -103,7 +102,7 @@ struct operands {
     std::optional<operand<T>> dx;
     std::optional<operand<float>> dweights, dbias;
 
-    explicit operands(const problem<T>& p)
+    explicit operands(const problem& p)
         : x(p.batch, p.in, p.x, p.seed, product_elements),
           weights(p.out, p.in, p.weights, p.seed + 1, product_elements),
           gradient(p.batch, p.out, p.gradient, p.seed + 2, {-0x1p-6, 0x1p-5, 0}) {
@@ -124,7 +123,7 @@ struct operands {
 };
 
 template <class T>
-expected_places expected_dx(const problem<T>& p, operands<T>& o) {
+expected_places expected_dx(const problem& p, operands<T>& o) {
     using bounds::u;
     expected_places expected{sampled_places(p.batch, p.in, p.seed, 32)};
     const auto rows = rows_of(o.gradient.view(), expected.places),
@@ -145,7 +144,7 @@ expected_places expected_dx(const problem<T>& p, operands<T>& o) {
 }
 
 template <class T>
-expected_places expected_dweights(const problem<T>& p, operands<T>& o) {
+expected_places expected_dweights(const problem& p, operands<T>& o) {
     expected_places expected{sampled_places(p.out, p.in, p.seed, 32)};
     std::vector<line> of_gradient, of_x;
     for (const auto& [row, col] : expected.places) {
@@ -162,7 +161,7 @@ expected_places expected_dweights(const problem<T>& p, operands<T>& o) {
 }
 
 template <class T>
-expected_places expected_dbias(const problem<T>& p, operands<T>& o) {
+expected_places expected_dbias(const problem& p, operands<T>& o) {
     expected_places expected{sampled_places(1, p.out, p.seed, 32)};
     const std::vector<line> columns = columns_of(o.gradient.view(), expected.places);
     for (const line_facts& facts : facts_of(o.gradient.data(), columns))
@@ -173,7 +172,7 @@ expected_places expected_dbias(const problem<T>& p, operands<T>& o) {
 
 /// Adds the products alone, by cuBLAS and by cublasLt.
 template <class T>
-void add_products(trial& t, const problem<T>& p, const std::shared_ptr<operands<T>>& o) {
+void add_products(trial& t, const problem& p, const std::shared_ptr<operands<T>>& o) {
     const bool is_tf32 = p.options.precision == precision::tf32;
     trial to_x, to_weights;
     if (p.has_dx)
@@ -204,7 +203,7 @@ void add_products(trial& t, const problem<T>& p, const std::shared_ptr<operands<
 }
 
 template <class T>
-trial prepare(const problem<T>& p) {
+trial prepare(const problem& p) {
     const auto o = std::make_shared<operands<T>>(p);
     trial t;
     t.reset = [o] { o->reset(); };
@@ -223,7 +222,7 @@ trial prepare(const problem<T>& p) {
 template <class T>
 drawn_case draw(drawing& d, precision precision) {
     using enum matmul_activation;
-    problem<T> p;
+    problem p;
     p.options.precision = precision;
     p.options.activation_of_x = d.one_of({none, relu, relu, sigmoid, tanh});
     const std::int64_t wanted = d.integer(0, 5);  // mostly all
@@ -263,7 +262,7 @@ drawn_case draw(drawing& d, precision precision) {
     if (!p.has_dbias) c.words += ", no dbias";
     c.words += words_of_placements(
         {{"x", p.x}, {"weights", p.weights}, {"gradient", p.gradient}, {"dx", p.dx, p.has_dx}});
-    c.prepare = [p] { return prepare(p); };
+    c.prepare = [p] { return prepare<T>(p); };
     return c;
 }
 

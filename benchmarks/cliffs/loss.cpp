@@ -10,7 +10,6 @@ namespace {
 enum class operation { cross_entropy, mean_squared_error };
 constexpr std::string_view names[] = {"cross_entropy", "mean_squared_error"};
 
-template <class T>
 struct problem {
     operation op = operation::cross_entropy;
     bool in_place = false, has_loss = true, has_gradient = true;
@@ -34,7 +33,7 @@ struct operands {
     std::optional<operand<std::int32_t>> labels;
     std::optional<operand<float>> loss;
 
-    explicit operands(const problem<T>& p) : x(p.rows, p.cols, p.x, p.seed, p.elements()) {
+    explicit operands(const problem& p) : x(p.rows, p.cols, p.x, p.seed, p.elements()) {
         // The last label is a little below the last column, as floats cannot represent every large column number.
         const numbers classes{0, 0.999 * static_cast<double>(p.cols - 1), 0};
         if (p.has_labels())
@@ -46,7 +45,7 @@ struct operands {
     }
     operand<T>& gradient() { return apart ? *apart : x; }
 
-    void run(const problem<T>& p) {
+    void run(const problem& p) {
         const matrix_view<T> to_gradient = p.has_gradient ? gradient().view() : matrix_view<T>{};
         const vector_view<float> to_loss = loss ? loss->vector() : vector_view<float>{};
         if (p.has_labels())
@@ -64,7 +63,7 @@ struct expectation {
 };
 
 template <class T>
-expectation expected_cross_entropy(const problem<T>& p, operands<T>& o, expectation expected) {
+expectation expected_cross_entropy(const problem& p, operands<T>& o, expectation expected) {
     const auto n = static_cast<double>(p.cols), w = static_cast<double>(p.label_smoothing),
                scale = static_cast<double>(p.scale());
     const auto steps = bounds::loss_steps_of(loss_algorithm::automatic, counted_columns(p.cols));
@@ -91,7 +90,7 @@ expectation expected_cross_entropy(const problem<T>& p, operands<T>& o, expectat
 }
 
 template <class T>
-expectation expected_squared_error(const problem<T>& p, operands<T>& o, expectation expected) {
+expectation expected_squared_error(const problem& p, operands<T>& o, expectation expected) {
     const auto n = static_cast<double>(p.cols);
     const auto steps = bounds::loss_steps_of(loss_algorithm::automatic, counted_columns(p.cols));
     const auto of_x = rows_of(o.x.view(), expected.gradient.places),
@@ -112,7 +111,7 @@ expectation expected_squared_error(const problem<T>& p, operands<T>& o, expectat
 }
 
 template <class T>
-trial prepare(const problem<T>& p) {
+trial prepare(const problem& p) {
     const auto o = std::make_shared<operands<T>>(p);
     trial t;
     t.is_in_place = p.has_gradient && p.in_place;
@@ -135,7 +134,7 @@ trial prepare(const problem<T>& p) {
 
 template <class T>
 drawn_case draw(drawing& d) {
-    problem<T> p;
+    problem p;
     p.op = static_cast<operation>(d.index(std::size(names)));
     const std::int64_t wanted = d.integer(0, 5);  // mostly both
     p.has_loss = wanted != 0;
@@ -168,7 +167,7 @@ drawn_case draw(drawing& d) {
                                                      {"gradient", p.gradient, p.is_apart()},
                                                      {"labels", p.labels, p.has_labels()},
                                                      {"loss", p.loss, p.has_loss}});
-    c.prepare = [p] { return prepare(p); };
+    c.prepare = [p] { return prepare<T>(p); };
     return c;
 }
 

@@ -26,7 +26,6 @@ bounds::row_moments moments_of(bounds::norm_operation op, const line_facts& row,
             (is_layer ? row.deviations : row.squares) / cols};
 }
 
-template <class T>
 struct problem {
     operation op = operation::softmax;
     bool in_place = false;
@@ -44,7 +43,7 @@ struct operands {
     std::optional<operand<T>> y;  ///< none in place
     std::optional<operand<T>> gamma, beta;
 
-    explicit operands(const problem<T>& p) : x(p.rows, p.cols, p.x, p.seed, p.elements()) {
+    explicit operands(const problem& p) : x(p.rows, p.cols, p.x, p.seed, p.elements()) {
         if (!p.in_place) y.emplace(p.rows, p.cols, p.y);
         if (p.has_gamma) gamma.emplace(1, p.cols, placement{}, p.seed + 1);
         if (p.has_beta) beta.emplace(1, p.cols, placement{}, p.seed + 2);
@@ -53,7 +52,7 @@ struct operands {
 };
 
 template <class T>
-void run(const problem<T>& p, operands<T>& o) {
+void run(const problem& p, operands<T>& o) {
     const matrix_view<const T> x = o.x.view();
     const matrix_view<T> y = o.result().view();
     const auto vector_of = [](std::optional<operand<T>>& v) {
@@ -86,7 +85,7 @@ bounds::approximate expected(operation op, T x, double gamma, double beta, const
 
 #if HEDDLE_HAS_CUDNN
 template <class T>
-void add_softmax(trial& t, const problem<T>& p, const std::shared_ptr<operands<T>>& o) {
+void add_softmax(trial& t, const problem& p, const std::shared_ptr<operands<T>>& o) {
     t.add_peer("cudnn", [&] {
         const auto softmax = std::make_shared<cudnn_softmax<T>>(o->x.view(), o->result().view(),
                                                                 p.op == operation::log_softmax);
@@ -97,7 +96,7 @@ void add_softmax(trial& t, const problem<T>& p, const std::shared_ptr<operands<T
 /// Batch normalisation of one image, whose channels are the rows. So each row is normalised by itself. It has no gamma and
 /// beta for each column.
 template <class T>
-void add_layer_norm(trial& t, const problem<T>& p, const std::shared_ptr<operands<T>>& o) {
+void add_layer_norm(trial& t, const problem& p, const std::shared_ptr<operands<T>>& o) {
     if (p.x != p.y && !p.in_place) return;
     constexpr bool is_stand_in = true;
     t.add_peer(
@@ -123,7 +122,7 @@ void add_layer_norm(trial& t, const problem<T>& p, const std::shared_ptr<operand
 #endif
 
 template <class T>
-trial prepare(const problem<T>& p) {
+trial prepare(const problem& p) {
     const auto o = std::make_shared<operands<T>>(p);
     expected_places results{sampled_places(p.rows, p.cols, p.seed)};
     std::vector<place> columns;
@@ -147,7 +146,7 @@ trial prepare(const problem<T>& p) {
 
 template <class T>
 drawn_case draw(drawing& d) {
-    problem<T> p;
+    problem p;
     p.op = static_cast<operation>(d.index(std::size(names)));
     p.in_place = d.one_in(5);
     p.has_gamma = !is_softmax(p.op) && !d.one_in(3);
@@ -170,7 +169,7 @@ drawn_case draw(drawing& d) {
                                         : "",
                           p.in_place ? ", in place" : "", to_string(p.x));
     c.words += words_of_placements({{"result", p.y, !p.in_place}});
-    c.prepare = [p] { return prepare(p); };
+    c.prepare = [p] { return prepare<T>(p); };
     return c;
 }
 
@@ -186,7 +185,6 @@ namespace {
 
 enum class place_of_dx { apart, x, dy };
 
-template <class T>
 struct problem {
     operation op = operation::softmax;
     place_of_dx in_place = place_of_dx::apart;
@@ -215,7 +213,7 @@ struct operands {
     operand<T> x, dy, gamma;  ///< gamma holds ones if a call has no gamma
     std::optional<operand<T>> dx, dgamma, dbeta;
 
-    explicit operands(const problem<T>& p)
+    explicit operands(const problem& p)
         : x(p.rows, p.cols, p.x, p.seed, p.elements()),
           dy(p.rows, p.cols, p.dy, p.seed + 1, p.gradients()),
           gamma(1, is_softmax(p.op) ? 1 : p.cols, {}, p.seed + 2,
@@ -224,11 +222,11 @@ struct operands {
         if (p.has_columns) dgamma.emplace(1, p.cols, placement{});
         if (p.has_dbeta()) dbeta.emplace(1, p.cols, placement{});
     }
-    operand<T>& result(const problem<T>& p) { return dx ? *dx : p.in_place == place_of_dx::x ? x : dy; }
+    operand<T>& result(const problem& p) { return dx ? *dx : p.in_place == place_of_dx::x ? x : dy; }
 };
 
 template <class T>
-void run(const problem<T>& p, operands<T>& o) {
+void run(const problem& p, operands<T>& o) {
     const matrix_view<const T> x = o.x.view(), dy = o.dy.view();
     const matrix_view<T> dx = p.has_dx ? o.result(p).view() : matrix_view<T>{};
     const vector_view<const T> gamma =
@@ -242,15 +240,14 @@ void run(const problem<T>& p, operands<T>& o) {
     rms_norm_gradient<T>(x, gamma, dy, dx, dgamma, stream());
 }
 
-template <class T>
-bounds::normalised_row row_of_norm(const problem<T>& p, const line_facts& x) {
+bounds::normalised_row row_of_norm(const problem& p, const line_facts& x) {
     const auto op = norm_of(p.op);
     return {op, moments_of(op, x, static_cast<double>(p.cols)), norm_gradient_options{}.epsilon,
             bounds::norm_gradient_depth(norm_gradient_algorithm::automatic, counted_columns(p.cols))};
 }
 
 template <class T>
-expected_places expected_dx(const problem<T>& p, operands<T>& o) {
+expected_places expected_dx(const problem& p, operands<T>& o) {
     const auto n = static_cast<double>(p.cols);
     expected_places expected{sampled_places(p.rows, p.cols, p.seed, 32)};
     const auto of_x = rows_of(o.x.view(), expected.places), of_dy = rows_of(o.dy.view(), expected.places);
@@ -291,7 +288,7 @@ expected_places expected_dx(const problem<T>& p, operands<T>& o) {
 }
 
 template <class T>
-expected_places expected_dbeta(const problem<T>& p, operands<T>& o) {
+expected_places expected_dbeta(const problem& p, operands<T>& o) {
     const double down = bounds::norm_gradient_column_depth(p.rows);
     expected_places expected{sampled_places(1, p.cols, p.seed, 32)};
     const std::vector<line> columns = columns_of(o.dy.view(), expected.places);
@@ -303,7 +300,7 @@ expected_places expected_dbeta(const problem<T>& p, operands<T>& o) {
 
 /// This needs the facts of all rows. If there are too many rows, no place is compared.
 template <class T>
-expected_places expected_dgamma(const problem<T>& p, operands<T>& o) {
+expected_places expected_dgamma(const problem& p, operands<T>& o) {
     constexpr std::int64_t most_rows = 1 << 16;
     if (p.rows > most_rows) return {};
     expected_places expected{sampled_places(1, p.cols, p.seed, 16)};
@@ -331,7 +328,7 @@ expected_places expected_dgamma(const problem<T>& p, operands<T>& o) {
 
 #if HEDDLE_HAS_CUDNN
 template <class T>
-void add_softmax(trial& t, const problem<T>& p, const std::shared_ptr<operands<T>>& o) {
+void add_softmax(trial& t, const problem& p, const std::shared_ptr<operands<T>>& o) {
     for (const placement& lie : {p.x, p.dy, p.dx})
         if (!is_aligned_for_cudnn<T>(lie)) return;
     t.add_peer("cudnn", [&] {
@@ -356,7 +353,7 @@ void add_softmax(trial& t, const problem<T>& p, const std::shared_ptr<operands<T
 #endif
 
 template <class T>
-trial prepare(const problem<T>& p) {
+trial prepare(const problem& p) {
     const auto o = std::make_shared<operands<T>>(p);
     trial t;
     t.is_in_place = p.has_dx && !p.is_apart();
@@ -381,7 +378,7 @@ trial prepare(const problem<T>& p) {
 
 template <class T>
 drawn_case draw(drawing& d) {
-    problem<T> p;
+    problem p;
     p.op = static_cast<operation>(d.index(std::size(names)));
     const std::int64_t wanted = d.integer(0, 5);  // mostly all
     p.has_columns = !is_softmax(p.op) && wanted != 0;
@@ -410,7 +407,7 @@ drawn_case draw(drawing& d) {
     if (p.has_dx && !p.is_apart())
         c.words += p.in_place == place_of_dx::x ? ", in place" : ", in place of dy";
     c.words += to_string(p.x) + words_of_placements({{"dy", p.dy}, {"dx", p.dx, p.is_apart()}});
-    c.prepare = [p] { return prepare(p); };
+    c.prepare = [p] { return prepare<T>(p); };
     return c;
 }
 

@@ -9,7 +9,6 @@ namespace {
 enum class operation { uniform, normal, bernoulli, dropout, permutation };
 constexpr std::string_view names[] = {"random_uniform", "random_normal", "random_bernoulli", "dropout"};
 
-template <class T>
 struct problem {
     operation op = operation::uniform;
     bool in_place = false;
@@ -27,7 +26,7 @@ template <class T>
 struct operands {
     std::optional<operand<T>> x, y;
 
-    explicit operands(const problem<T>& p) {
+    explicit operands(const problem& p) {
         if (p.has_input()) x.emplace(p.rows, p.cols, p.x, p.seed);
         if (p.is_apart()) y.emplace(p.rows, p.cols, p.y);
     }
@@ -37,7 +36,7 @@ struct operands {
 constexpr double low = -1, high = 2.5, mean = 0.5, deviation = 1.5;
 
 template <class T>
-void run(const problem<T>& p, operands<T>& o) {
+void run(const problem& p, operands<T>& o) {
     using compute = compute_type<T>;
     const matrix_view<T> y = o.result().view();
     if (p.op == operation::uniform)
@@ -50,7 +49,7 @@ void run(const problem<T>& p, operands<T>& o) {
 
 /// The element at this place as the CPU draws it. An element depends on its place alone.
 template <class T>
-T on_host(const problem<T>& p, std::int64_t at, T x) {
+T on_host(const problem& p, std::int64_t at, T x) {
     using compute = compute_type<T>;
     philox from = p.generator;
     from.offset += static_cast<std::uint64_t>(at);
@@ -64,7 +63,7 @@ T on_host(const problem<T>& p, std::int64_t at, T x) {
 }
 
 template <class T>
-trial prepare(const problem<T>& p) {
+trial prepare(const problem& p) {
     const auto o = std::make_shared<operands<T>>(p);
     expected_places expected{sampled_places(p.rows, p.cols, p.seed)};
     std::vector<T> xs(expected.places.size());
@@ -106,7 +105,7 @@ trial prepare_permutation(std::int64_t size, const placement& lie, const philox&
 
 template <class T>
 drawn_case draw(drawing& d) {
-    problem<T> p;
+    problem p;
     p.op = static_cast<operation>(d.index(std::size(names) + 1));
     p.in_place = d.one_in(5);
     p.share = d.one_of({0.5, 0.1, 0.001});
@@ -136,7 +135,7 @@ drawn_case draw(drawing& d) {
     if (!p.is_apart()) c.words += ", in place";
     c.words += to_string(p.y);
     if (p.has_input() && p.x != p.y) c.words += fmt::format("; x{}", to_string(p.x));
-    c.prepare = [p] { return prepare(p); };
+    c.prepare = [p] { return prepare<T>(p); };
     return c;
 }
 

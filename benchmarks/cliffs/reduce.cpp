@@ -7,7 +7,6 @@ namespace {
 
 using operation = reduce_operation;
 
-template <class T>
 struct problem {
     operation op = operation::sum;
     std::int64_t size = 1;
@@ -31,13 +30,13 @@ struct operands {
     std::optional<operand<T>> y;
     device_buffer<double> result{1, stream()};  ///< 8 bytes for a result of any type
 
-    explicit operands(const problem<T>& p) : x(1, p.size, p.x, p.seed, elements<T>(p.op)) {
+    explicit operands(const problem& p) : x(1, p.size, p.x, p.seed, elements<T>(p.op)) {
         if (p.op == operation::dot) y.emplace(1, p.size, p.y, p.seed + 1, elements<T>(p.op));
     }
 };
 
 template <class T>
-void run(const problem<T>& p, operands<T>& o) {
+void run(const problem& p, operands<T>& o) {
     const vector_view<const T> x = o.x.vector();
     const auto call =
         [&]<class R>(void (*function)(vector_view<const T>, R*, cuda::stream_ref, const reduce_options&)) {
@@ -70,7 +69,7 @@ double downloaded(operation op, const device_buffer<double>& result) {
 }
 
 template <class T>
-bounds::approximate expected(const problem<T>& p, operands<T>& o) {
+bounds::approximate expected(const problem& p, operands<T>& o) {
     const line x{0, p.x.step, p.size};
     const line_facts facts = facts_of(o.x.data(), {x}).front();
     // If the vectors of dot have different strides, it may take more steps.
@@ -104,7 +103,7 @@ bounds::approximate expected(const problem<T>& p, operands<T>& o) {
 #if HEDDLE_HAS_CUBLAS
 /// cuBLAS's results have the type of the elements.
 template <class T>
-void add_cublas(trial& t, const problem<T>& p, const std::shared_ptr<operands<T>>& o) {
+void add_cublas(trial& t, const problem& p, const std::shared_ptr<operands<T>>& o) {
     if constexpr (!std::is_integral_v<T>) {
         constexpr cudaDataType_t type = cuda_type<T>, computed = cuda_type<compute_type<T>>;
         const bool is_checked = sizeof(T) >= 4;
@@ -135,7 +134,7 @@ void add_cublas(trial& t, const problem<T>& p, const std::shared_ptr<operands<T>
 #endif
 
 template <class T>
-trial prepare(const problem<T>& p) {
+trial prepare(const problem& p) {
     const auto o = std::make_shared<operands<T>>(p);
     trial t;
     t.reset = [o] { fill_bytes(o->result, std::byte{0xff}, stream()); };
@@ -162,7 +161,7 @@ trial prepare(const problem<T>& p) {
 
 template <class T>
 drawn_case draw(drawing& d) {
-    problem<T> p;
+    problem p;
     p.op = reduce_operations()[d.index(reduce_operations().size())];
     if (std::is_integral_v<T> && p.op == operation::norm2) p.op = operation::sum;
     p.x = d.vector_lie();
@@ -181,7 +180,7 @@ drawn_case draw(drawing& d) {
     c.bytes = c.operations * sizeof(T);
     c.words = fmt::format("{} {} of {}{}", dtype<T>, to_string(p.op), p.size, to_string(p.x));
     c.words += words_of_placements({{"y", p.y}});
-    c.prepare = [p] { return prepare(p); };
+    c.prepare = [p] { return prepare<T>(p); };
     return c;
 }
 

@@ -9,7 +9,6 @@ namespace {
 enum class operation { sum, mean, variance, min, max, argmax };
 constexpr std::string_view names[] = {"sum", "mean", "variance", "min", "max", "argmax"};
 
-template <class T>
 struct problem {
     operation op = operation::sum;
     bool of_rows = true;
@@ -28,20 +27,20 @@ struct operands {
     operand<T> x;
     operand<R> y;
 
-    explicit operands(const problem<T>& p)
+    explicit operands(const problem& p)
         : x(p.rows, p.cols, p.x, p.seed, {-0.5, 1, p.op == operation::argmax ? 0x1p-6 : 0}),
           y(1, p.results(), p.y) {}
 
-    static matrix_reduce_problem described(const problem<T>& p, const matrix_view<T>& m) {
+    static matrix_reduce_problem described(const problem& p, const matrix_view<T>& m) {
         return p.of_rows ? row_problem(m) : column_problem(m);
     }
     operand<R>& result() { return y; }
     /// The matrix of which the rows are reduced.
-    matrix_view<T> by_rows(const problem<T>& p) { return p.of_rows ? x.view() : transposed(x.view()); }
+    matrix_view<T> by_rows(const problem& p) { return p.of_rows ? x.view() : transposed(x.view()); }
 };
 
 template <class T, class R>
-void run(const problem<T>& p, operands<T, R>& o) {
+void run(const problem& p, operands<T, R>& o) {
     const matrix_view<const T> x = o.x.view();
     const vector_view<R> y = o.y.vector();
     const matrix_reduce_options options{.correction = p.correction};
@@ -60,8 +59,7 @@ void run(const problem<T>& p, operands<T, R>& o) {
     if constexpr (std::is_same_v<R, std::int64_t>) return call(row_argmax<T>, column_argmax<T>);
 }
 
-template <class T>
-bounds::approximate expected_of(const problem<T>& p, const line_facts& facts, double depth) {
+bounds::approximate expected_of(const problem& p, const line_facts& facts, double depth) {
     using bounds::u;
     const auto n = static_cast<double>(p.length());
     if (p.op == operation::sum) return {facts.sum, error_of_additions(depth, u) * facts.magnitudes};
@@ -78,7 +76,7 @@ bounds::approximate expected_of(const problem<T>& p, const line_facts& facts, do
 #if HEDDLE_HAS_CUBLAS
 /// Adds sums and means as products with a vector of ones, by gemv and by gemm.
 template <class T>
-void add_products(trial& t, const problem<T>& p, const std::shared_ptr<operands<T, float>>& o) {
+void add_products(trial& t, const problem& p, const std::shared_ptr<operands<T, float>>& o) {
     if ((p.op != operation::sum && p.op != operation::mean) || p.x.step != 1 || p.y.step != 1) return;
     const auto ones = std::make_shared<operand<T>>(1, p.length(), placement{}, 0, numbers{1, 1, 0});
     const float alpha = p.op == operation::mean ? 1 / static_cast<float>(p.length()) : 1;
@@ -93,7 +91,7 @@ void add_products(trial& t, const problem<T>& p, const std::shared_ptr<operands<
 
 #if HEDDLE_HAS_CUDNN
 template <class T, class R>
-void add_cudnn(trial& t, const problem<T>& p, const std::shared_ptr<operands<T, R>>& o) {
+void add_cudnn(trial& t, const problem& p, const std::shared_ptr<operands<T, R>>& o) {
     if constexpr (!std::is_same_v<R, std::int64_t>) {
         if (p.op == operation::variance || p.y.step != 1 || !is_aligned_for_cudnn<T>(p.x)) return;
         t.add_peer("cudnn", [&] {
@@ -110,7 +108,7 @@ void add_cudnn(trial& t, const problem<T>& p, const std::shared_ptr<operands<T, 
 #endif
 
 template <class T, class R>
-void add_cub(trial& t, const problem<T>& p, const std::shared_ptr<operands<T, R>>& o) {
+void add_cub(trial& t, const problem& p, const std::shared_ptr<operands<T, R>>& o) {
     if constexpr (std::is_same_v<T, float> && std::is_same_v<R, float>) {
         const matrix_view<T> m = o->by_rows(p);
         const bool is_dense = m.col_stride == 1 && m.row_stride == m.cols && p.y.step == 1;
@@ -125,7 +123,7 @@ void add_cub(trial& t, const problem<T>& p, const std::shared_ptr<operands<T, R>
 }
 
 template <class T, class R>
-trial prepare(const problem<T>& p) {
+trial prepare(const problem& p) {
     const auto o = std::make_shared<operands<T, R>>(p);
     expected_places expected{sampled_places(1, p.results(), p.seed)};
     std::vector<line> lines;
@@ -147,7 +145,7 @@ trial prepare(const problem<T>& p) {
 
 template <class T>
 drawn_case draw(drawing& d) {
-    problem<T> p;
+    problem p;
     p.op = static_cast<operation>(d.index(std::size(names)));
     p.of_rows = d.one_in(2);
     p.x = d.lie(true);

@@ -4,7 +4,6 @@
 namespace heddle::bench::cliffs {
 namespace {
 
-template <class T>
 struct problem {
     bool inclusive = true;
     bool in_place = false;
@@ -22,14 +21,14 @@ struct operands {
     operand<T> x;
     std::optional<operand<T>> y;  ///< none in place
 
-    explicit operands(const problem<T>& p) : x(1, p.size, p.x, p.seed, elements<T>) {
+    explicit operands(const problem& p) : x(1, p.size, p.x, p.seed, elements<T>) {
         if (!p.in_place) y.emplace(1, p.size, p.y);
     }
     operand<T>& result() { return y ? *y : x; }
 };
 
 template <class T>
-trial prepare(const problem<T>& p) {
+trial prepare(const problem& p) {
     const auto o = std::make_shared<operands<T>>(p);
     expected_places expected{sampled_places(1, p.size, p.seed)};
     std::vector<line> before;
@@ -53,7 +52,7 @@ trial prepare(const problem<T>& p) {
 
 template <class T>
 drawn_case draw(drawing& d) {
-    problem<T> p;
+    problem p;
     p.inclusive = d.one_in(2);
     p.in_place = d.one_in(5);
     p.x = d.vector_lie();
@@ -67,7 +66,7 @@ drawn_case draw(drawing& d) {
     c.words = fmt::format("{} {}clusive_scan of {}{}{}", dtype<T>, p.inclusive ? "in" : "ex", p.size,
                           p.in_place ? ", in place" : "", to_string(p.x));
     c.words += words_of_placements({{"result", p.y, !p.in_place}});
-    c.prepare = [p] { return prepare(p); };
+    c.prepare = [p] { return prepare<T>(p); };
     return c;
 }
 

@@ -4,7 +4,6 @@
 namespace heddle::bench::cliffs {
 namespace {
 
-template <class T>
 struct problem {
     std::int64_t rows = 1, cols = 1;
     placement source, destination;
@@ -15,7 +14,7 @@ template <class T>
 struct operands {
     operand<T> source, destination;
 
-    explicit operands(const problem<T>& p)
+    explicit operands(const problem& p)
         : source(p.rows, p.cols, p.source, p.seed,
                  std::is_integral_v<T> ? numbers{0, 255, 0} : numbers{-1, 1, 0}),
           destination(p.cols, p.rows, p.destination) {}
@@ -23,7 +22,7 @@ struct operands {
 };
 
 template <class T>
-trial prepare(const problem<T>& p) {
+trial prepare(const problem& p) {
     const auto o = std::make_shared<operands<T>>(p);
     expected_places expected{sampled_places(p.cols, p.rows, p.seed)};
     for (const T element : gathered(transposed(o->source.view()), expected.places))
@@ -45,7 +44,7 @@ trial prepare(const problem<T>& p) {
 
 template <class T>
 drawn_case draw(drawing& d) {
-    problem<T> p;
+    problem p;
     p.source = d.lie(true);
     p.destination = d.lie(true);
     p.seed = d.bits();
@@ -58,7 +57,7 @@ drawn_case draw(drawing& d) {
     c.bytes = 2 * c.operations * sizeof(T);
     c.words = fmt::format("{} transpose of {} x {}{}", dtype<T>, p.rows, p.cols, to_string(p.source));
     c.words += words_of_placements({{"result", p.destination}});
-    c.prepare = [p] { return prepare(p); };
+    c.prepare = [p] { return prepare<T>(p); };
     return c;
 }
 
