@@ -159,7 +159,7 @@ void copy_rows() {
 
 }  // namespace
 
-void register_ceilings() {
+void register_ceiling() {
     for (const auto temperature : temperatures)
         for (const auto access : {access::copy, access::read, access::write})
             for (const std::int64_t footprint : footprints) memory_row(access, footprint, temperature);
