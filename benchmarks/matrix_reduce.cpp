@@ -28,12 +28,11 @@ void heddle_row(std::string_view op, const matrix_shape& s, auto call,
         });
 }
 
-/// `call` is CUB's function.
-void cub_row(std::string_view op, const matrix_shape& s, auto call) {
+void cub_row(std::string_view op, const matrix_shape& s) {
     reduction_of<float, float>(op, s, [] {
         return cub_scratch_bytes;
-    }).row("cub", cold, [call](auto scratch, auto x, auto y) {
-        call(x.data, x.rows, x.cols, y.data, scratch);
+    }).row("cub", cold, [is_sum = op == "row_sum"](auto scratch, auto x, auto y) {
+        cub_row_reduction(is_sum, x.data, x.rows, x.cols, y.data, scratch);
     });
 }
 
@@ -72,7 +71,7 @@ void register_matrix_reduce() {
                                   {4095, 4097},
                                   {1, 1 << 24}}) {
         heddle_row<float, float>("row_sum", s, row_sum<float>);
-        cub_row("row_sum", s, cub_row_sum);
+        cub_row("row_sum", s);
         cudnn_sum("row_sum", s);
     }
     for (const matrix_shape& s :
@@ -89,7 +88,7 @@ void register_matrix_reduce() {
     heddle_row<half, float>("row_sum", tall, row_sum<half>);
     heddle_row<half, float>("column_sum", tall, column_sum<half>);
 
-    cub_row("row_max", square, cub_row_max);
+    cub_row("row_max", square);
     other_operations<float>(square);
     other_operations<half>(tall);
 

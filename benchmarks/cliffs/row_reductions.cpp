@@ -116,7 +116,7 @@ void add_cub(trial& t, const problem& p, const std::shared_ptr<operands<T, R>>& 
         t.add_peer("cub segmented", [&] {
             const auto scratch = std::make_shared<workspace>(cub_scratch_bytes, stream());
             return [=, is_sum = p.op == operation::sum] {
-                (is_sum ? cub_row_sum : cub_row_max)(m.data, m.rows, m.cols, o->y.data(), *scratch);
+                cub_row_reduction(is_sum, m.data, m.rows, m.cols, o->y.data(), *scratch);
             };
         });
     }
