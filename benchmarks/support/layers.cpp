@@ -1,11 +1,5 @@
 #include "benchmarks/support/layers.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cstddef>
-#include <vector>
-
 namespace heddle::bench {
 namespace {
 
@@ -74,8 +68,7 @@ problem problem_of(const conv_shape& s, std::string_view type) {
                    bytes_of_one(type) * static_cast<double>(s.output_size()),
                    2 * static_cast<double>(s.output_size()) * static_cast<double>(terms)};
     if (g.groups == s.channels && g.groups > 1) return result;
-    result.unit = type == "bf16" ? unit::tensor_bf16 : type == "tf32" ? unit::tensor_tf32 : unit::tensor_f16;
-    if (type == "f32") result.products = 3;  // as a product of matrices of float
+    result.set_unit_of_products(type);
     return result;
 }
 

@@ -1,12 +1,6 @@
 #pragma once
 
-#include "benchmarks/support/problem.hpp"
-#include <heddle/conv.hpp>
-#include <heddle/pool.hpp>
-
-#include <cstdint>
-#include <string>
-#include <string_view>
+#include "benchmarks/support/headers.hpp"
 
 namespace heddle::bench {
 

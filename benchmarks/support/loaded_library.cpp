@@ -1,9 +1,6 @@
 #include "benchmarks/support/loaded_library.hpp"
 
 #include <dlfcn.h>
-#include <fmt/format.h>
-
-#include <stdexcept>
 
 namespace heddle::bench {
 

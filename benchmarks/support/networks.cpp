@@ -1,12 +1,5 @@
 #include "benchmarks/support/networks.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <iterator>
-#include <type_traits>
-#include <utility>
-
 namespace heddle::bench {
 namespace {
 
@@ -58,6 +51,17 @@ class builder {
         if constexpr (std::is_same_v<Shape, conv_shape>) channels_ = s.filters;
     }
 };
+
+receptive_fields fields_of(const conv_shape& s, const receptive_fields& input) {
+    const conv_geometry& g = s.geometry;
+    return {input.y.of_layer(s.filter_height, g.stride.y, g.dilation.y),
+            input.x.of_layer(s.filter_width, g.stride.x, g.dilation.x)};
+}
+
+receptive_fields fields_of(const pool_shape& s, const receptive_fields& input) {
+    const pool_geometry& g = s.geometry;
+    return {input.y.of_layer(g.window.y, g.stride.y, 1), input.x.of_layer(g.window.x, g.stride.x, 1)};
+}
 
 }  // namespace
 
@@ -134,6 +138,28 @@ std::vector<conv_shape> distinct_convolutions(const std::vector<layer>& layers) 
         if (const auto* const shape = std::get_if<conv_shape>(&layer.shape))
             if (std::ranges::find(result, *shape) == result.end()) result.push_back(*shape);
     return result;
+}
+
+double receptive_field::effective_size() const {
+    return std::min(size, 4 * std::sqrt(variance));
+}
+
+receptive_field receptive_field::of_layer(std::int64_t taps, std::int64_t stride,
+                                          std::int64_t dilation) const {
+    const auto k = static_cast<double>(taps);
+    const double step = jump * static_cast<double>(dilation);
+    return {jump * static_cast<double>(stride), size + (k - 1) * step,
+            variance + (k * k - 1) / 12 * step * step};
+}
+
+std::vector<receptive_fields> receptive_fields_of(const std::vector<layer>& layers) {
+    std::vector<receptive_fields> all;
+    for (const layer& layer : layers) {
+        const receptive_fields input =
+            layer.input < 0 ? receptive_fields{} : all[static_cast<std::size_t>(layer.input)];
+        all.push_back(std::visit([&](const auto& shape) { return fields_of(shape, input); }, layer.shape));
+    }
+    return all;
 }
 
 }  // namespace heddle::bench
