@@ -41,7 +41,9 @@ double planning::us(const row_cost& row, const work& w) const {
                  step_us = w.slower * row.step_us;
     double busy_us = w.rounds * (around_us + w.steps * step_us);
     if (w.last_steps > 0)
-        busy_us += around_us + w.last_steps * std::max(w.slower * row.alone_us, w.last * step_us);
+        busy_us +=
+            around_us +
+            w.last_steps * (w.reads_together ? step_us : std::max(w.slower * row.alone_us, w.last * step_us));
     return row.start_us + (problem.has_epilogue ? costs.epilogue_us : 0) +
            std::max(busy_us, w.bytes / (costs.memory_bytes_per_us * row.of_memory_rate));
 }
@@ -77,37 +79,51 @@ plan planning::whole(const tile_shape& tile, const row_cost& row) const {
 }
 
 plan planning::streamed(const tile_shape& tile, const row_cost& row) const {
-    constexpr std::int64_t least_steps = 8;  // of a worker's share of a tile: fewer are not worth it
-    plan result = whole(tile, row);
-    if (!problem.has_scratch) return result;
-    const std::int64_t tiles = result.whole;
+    constexpr std::int64_t least_steps = 4;  // of a worker's share of a tile: fewer are not worth it
+    plan best = whole(tile, row);
+    const std::int64_t tiles = best.whole;
     const int workers = std::max(1, device.sm_count / tile.blocks);
     const std::int64_t rest = tiles % workers;
+    if (!problem.has_scratch || rest == 0) return best;
+    const std::int64_t rounds = tiles / workers, sums = std::int64_t{tile.blocks} * tile.m * tile.n;
+    const double again = asked_again(tile, tiles);
+    const auto take_if_faster = [&](std::int64_t streams) {
+        // If each worker has a part of one tile, equal parts of all tiles run at the same time, and read A and B together, as
+        // whole tiles do. Else their steps lie apart, so what L2 does not keep is read from memory again.
+        const bool is_even = streams % rest == 0;
+        const bool is_kept = is_even || problem.operand_bytes <= static_cast<double>(device.l2_bytes);
+        const double further = is_kept ? 0
+                                       : again * (costs.l2_bytes_per_us / costs.memory_bytes_per_us - 1) *
+                                             static_cast<double>(rest) / static_cast<double>(tiles);
+        const auto sharers = static_cast<int>(divide_up(streams, rest) + (is_even ? 0 : 1));
+        const int at_once = frame::added_at_once(sharers);
+        const auto added =
+            static_cast<double>(at_once + (at_once < sharers ? divide_up(sharers, at_once) : 0));
+        const double combine_us = costs.combine_us + (1 + added) * tile.m * tile.n * sizeof(float) *
+                                                         device.sm_count / costs.l2_bytes_per_us;
+        const double us =
+            combine_us +
+            planning::us(row, {.rounds = static_cast<double>(rounds),
+                               .steps = static_cast<double>(best.steps),
+                               .last_steps = static_cast<double>(divide_up(rest * best.steps, streams)),
+                               .reads_together = is_even,
+                               .bytes = moved_bytes + again + further,
+                               .around_us = stores_us(tile)});
+        if (us >= best.us) return;
+        best.us = us;
+        best.workers = rounds > 0 ? workers : static_cast<int>(streams);
+        best.whole = tiles - rest;
+        best.streams = static_cast<int>(streams);
+        best.sums_bytes = 2 * streams * sums * std::int64_t{sizeof(float)};
+    };
     const int warpgroups = tile.blocks * tile.m / 64;  // each draws its own tickets
-    const auto streams = static_cast<int>(std::min(
-        {std::int64_t{workers}, rest * result.steps / least_steps, (max_tickets / warpgroups - rest) / 2}));
-    if (streams <= rest) return result;
-    const auto rounds = static_cast<double>(tiles / workers);
-    const auto sharers = static_cast<int>(divide_up(streams, rest)) + 1;
-    const int at_once = frame::added_at_once(sharers);
-    const auto added = static_cast<double>(at_once + (at_once < sharers ? divide_up(sharers, at_once) : 0));
-    const double combine_us = costs.combine_us + (1 + added) * tile.m * tile.n * sizeof(float) *
-                                                     device.sm_count / costs.l2_bytes_per_us;
-    const double us =
-        combine_us +
-        planning::us(row, {.rounds = rounds,
-                           .steps = static_cast<double>(result.steps),
-                           .last_steps = static_cast<double>(divide_up(rest * result.steps, streams)),
-                           .bytes = moved_bytes + asked_again(tile, tiles),
-                           .around_us = stores_us(tile)});
-    if (us >= result.us) return result;
-    result.us = us;
-    result.workers = rounds > 0 ? workers : streams;
-    result.whole = tiles - rest;
-    result.streams = streams;
-    result.sums_bytes =
-        std::int64_t{2} * streams * tile.blocks * tile.m * tile.n * std::int64_t{sizeof(float)};
-    return result;
+    const std::int64_t most = std::min(
+        {std::int64_t{workers}, rest * best.steps / least_steps, (max_tickets / warpgroups - rest) / 2});
+    if (most > rest) take_if_faster(most);
+    // Fewer parts take longer to multiply, and less time to add up.
+    for (std::int64_t parts = most / rest; parts > 1; parts -= divide_up(parts, 4))
+        take_if_faster(rest * parts);
+    return best;
 }
 
 plan planning::blocks(const block_kernel& tile, const row_cost& row, work each, bool may_share) const {

@@ -38,9 +38,11 @@ struct work {
     double steps = 0;       ///< along k, of each tile
     double last_steps = 0;  ///< of a partial round after these; 0 if there is none
     double last = 1;        ///< share of the places that this round takes
-    double bytes = 0;       ///< that all multiprocessors move
-    double slower = 1;      ///< factor of a round
-    double around_us = 0;   ///< more time around a round
+    bool reads_together =
+        false;             ///< its blocks read the same A and B at the same time, as those of a full round do
+    double bytes = 0;      ///< that all multiprocessors move
+    double slower = 1;     ///< factor of a round
+    double around_us = 0;  ///< more time around a round
 };
 
 /// A problem on a device, and the parts of plans for it.
@@ -68,7 +70,8 @@ struct planning {
     double stores_us(const tile_shape& tile, int tiles = 1) const;
     /// Whole tiles, in rounds.
     plan whole(const tile_shape& tile, const row_cost& row) const;
-    /// Full rounds of whole tiles. The rest is streamed (stream-K) if there is a workspace and that is faster.
+    /// Full rounds of whole tiles. If there is a workspace and that is faster, workers share the rest along k. They have equal
+    /// parts of one tile each (split-K), or equal lengths of the sequence of all steps (stream-K).
     plan streamed(const tile_shape& tile, const row_cost& row) const;
     /// One tile for each block. With `may_share`, and if that is faster, the tiles of the partial round are cut into as many
     /// parts as fill a round.
