@@ -78,16 +78,21 @@ plan planning::whole(const tile_shape& tile, const row_cost& row) const {
     return result;
 }
 
-plan planning::streamed(const tile_shape& tile, const row_cost& row) const {
+plan planning::streamed(const tile_shape& tile, const row_cost& row, ways_to_add ways) const {
     constexpr std::int64_t least_steps = 4;  // of a worker's share of a tile: fewer are not worth it
     plan best = whole(tile, row);
     const std::int64_t tiles = best.whole;
     const int workers = std::max(1, device.sm_count / tile.blocks);
     const std::int64_t rest = tiles % workers;
     if (!problem.has_scratch || rest == 0) return best;
-    const std::int64_t rounds = tiles / workers, sums = std::int64_t{tile.blocks} * tile.m * tile.n;
+    const std::int64_t rounds = tiles / workers,
+                       sums_bytes = std::int64_t{tile.blocks} * tile.m * tile.n * std::int64_t{sizeof(float)};
     const double again = asked_again(tile, tiles);
-    const auto take_if_faster = [&](std::int64_t streams) {
+    // The time in which L2 takes or gives the sums of all multiprocessors.
+    const double exchange_us =
+        static_cast<double>(sums_bytes / tile.blocks * device.sm_count) / costs.l2_bytes_per_us;
+
+    const auto take_if_faster = [&](std::int64_t streams, bool apart) {
         // If each worker has a part of one tile, equal parts of all tiles run at the same time, and read A and B together, as
         // whole tiles do. Else their steps lie apart, so what L2 does not keep is read from memory again.
         const bool is_even = streams % rest == 0;
@@ -99,31 +104,46 @@ plan planning::streamed(const tile_shape& tile, const row_cost& row) const {
         const int at_once = frame::added_at_once(sharers);
         const auto added =
             static_cast<double>(at_once + (at_once < sharers ? divide_up(sharers, at_once) : 0));
-        const double combine_us = costs.combine_us + (1 + added) * tile.m * tile.n * sizeof(float) *
-                                                         device.sm_count / costs.l2_bytes_per_us;
+        const double add_us =
+            apart ? costs.launch_us + static_cast<double>(streams * sums_bytes) / costs.copied_bytes_per_us
+                  : costs.combine_us + (1 + added) * exchange_us;
         const double us =
-            combine_us +
+            add_us +
             planning::us(row, {.rounds = static_cast<double>(rounds),
                                .steps = static_cast<double>(best.steps),
                                .last_steps = static_cast<double>(divide_up(rest * best.steps, streams)),
                                .reads_together = is_even,
                                .bytes = moved_bytes + again + further,
-                               .around_us = stores_us(tile)});
+                               .around_us = apart && rounds == 0 ? 0 : stores_us(tile)});
         if (us >= best.us) return;
         best.us = us;
         best.workers = rounds > 0 ? workers : static_cast<int>(streams);
         best.whole = tiles - rest;
         best.streams = static_cast<int>(streams);
-        best.sums_bytes = 2 * streams * sums * std::int64_t{sizeof(float)};
+        best.adds_apart = apart;
+        best.adders = apart ? adders(rest * sums_bytes / std::int64_t{sizeof(float)}, sharers) : 1;
+        best.sums_bytes = (apart ? 1 : 2) * streams * sums_bytes;
+    };
+    // Fewer parts take longer to multiply, and less time to add up.
+    const auto take_parts = [&](std::int64_t most, bool apart) {
+        for (std::int64_t parts = most; parts > 1; parts -= divide_up(parts, 4))
+            take_if_faster(rest * parts, apart);
     };
     const int warpgroups = tile.blocks * tile.m / 64;  // each draws its own tickets
-    const std::int64_t most = std::min(
-        {std::int64_t{workers}, rest * best.steps / least_steps, (max_tickets / warpgroups - rest) / 2});
-    if (most > rest) take_if_faster(most);
-    // Fewer parts take longer to multiply, and less time to add up.
-    for (std::int64_t parts = most / rest; parts > 1; parts -= divide_up(parts, 4))
-        take_if_faster(rest * parts);
+    const std::int64_t most = std::min<std::int64_t>(workers, rest * best.steps / least_steps);
+    const std::int64_t with_tickets = std::min(most, (max_tickets / warpgroups - rest) / 2);
+    if (ways.inside && with_tickets > rest) take_if_faster(with_tickets, false);
+    if (ways.inside) take_parts(with_tickets / rest, false);
+    if (ways.apart) take_parts(most / rest, true);
     return best;
+}
+
+int planning::adders(std::int64_t sums, std::int64_t parts) const {
+    const std::int64_t wanted =
+        divide_up(std::int64_t{device.sm_count} * device.max_threads_per_sm, sums / 4);
+    return static_cast<int>(std::min<std::int64_t>(
+        {max_adders, std::bit_floor(static_cast<unsigned>(parts)),
+         static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(wanted)))}));
 }
 
 plan planning::blocks(const block_kernel& tile, const row_cost& row, work each, bool may_share) const {
@@ -158,12 +178,7 @@ plan planning::blocks(const block_kernel& tile, const row_cost& row, work each, 
     sharing.sums_bytes = all_rest * sharing.parts * tile.m * tile.n * std::int64_t{sizeof(float)};
     sharing.us = rounds_us((all - all_rest) / at_once, all_rest * sharing.parts, depth / sharing.parts) +
                  costs.launch_us + static_cast<double>(sharing.sums_bytes) / costs.copied_bytes_per_us;
-    // As many threads as the device can run at once add up the sums.
-    const std::int64_t packets = all_rest * tile.m * tile.n / 4;
-    const std::int64_t wanted = divide_up(std::int64_t{device.sm_count} * device.max_threads_per_sm, packets);
-    sharing.adders = static_cast<int>(std::min<std::int64_t>(
-        {max_adders, std::bit_floor(static_cast<unsigned>(sharing.parts)),
-         static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(wanted)))}));
+    sharing.adders = adders(all_rest * tile.m * tile.n, sharing.parts);
     sharing.begins_early = waits_for_grids(device);
     return sharing.us < result.us ? sharing : result;
 }
