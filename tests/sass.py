@@ -60,7 +60,7 @@ EXPECTATIONS = [
                 may_have_local_memory=True),  # its epilogue
     Expectation(r"frame::.*product_mainloop<.*parted_tile<matmul::multicast_kernels,", ["HGMMA", "UTMALDG.*MULTICAST"], HOPPER),
     Expectation(r"frame::.*product_mainloop<.*wgmma_tile<.*product_group<", ["HGMMA", "UTMALDG"], HOPPER),
-    Expectation(r"frame::add_parts<", [r"LDG\.E\.128"], HOPPER),
+    Expectation(r"frame::add_parts<", [r"LDG\.E\.128"]),
     Expectation(r"conv::wgmma<", ["HGMMA", r"UTMALDG.*IM2COL"], HOPPER),
     Expectation(r"frame::.*window_mainloop<.*wgmma_tile<", ["HGMMA", r"UTMALDG.*IM2COL", "UTMASTG"], HOPPER,
                 may_have_local_memory=True),  # its epilogue

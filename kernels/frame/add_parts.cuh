@@ -1,11 +1,11 @@
 #pragma once
 
+#include "kernels/device/fragment.cuh"
 #include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/grid_dependency.cuh"
 #include "kernels/device/ptx/sync.cuh"
 #include "kernels/device/vector.cuh"
 #include "kernels/frame/epilogue.cuh"
-#include "kernels/frame/parts.cuh"
 #include "kernels/frame/tensor_product.hpp"
 #include "kernels/frame/tile_scheduler.hpp"
 
@@ -17,18 +17,23 @@ namespace heddle::kernels::frame {
 
 inline constexpr int adding_threads = 256;
 
-/// What this kernel knows of the parts. Those of a tile lie one after another, in the order of k.
-struct parts_to_add {
+/// The parts of a kernel's tiles. Those of a tile lie one after another, in the order of k.
+struct parts_left {
     const float* sums;
-    int parts;  ///< of a tile
     int tile_m;
     int tile_n;
-    bool by_columns;      ///< the order of the sums of a part (parts.cuh)
+    bool by_columns;           ///< whether columns of a part are contiguous, else rows
+    bool are_swapped = false;  ///< neighbours have swapped places (kernels/device/fragment.cuh)
+};
+
+/// The same for the kernel that adds them up.
+struct parts_to_add : parts_left {
+    int parts;            ///< of a tile
     bool stores_packets;  ///< four neighbours of C are aligned as one, wherever a tile has four
 };
 
 /// A block has blockDim.x packets of four sums of a tile, whose parts are divided among blockDim.y adders. The order of all
-/// sums is fixed. The grid begins early: its blocks are resident when the last part ends.
+/// sums is fixed. The grid may begin early: its blocks are resident when the last part ends.
 template <class Out, class Activation>
 __global__ void __launch_bounds__(adding_threads)
     add_parts(const __grid_constant__ tensor_product<Out, Activation> p,
@@ -67,6 +72,8 @@ __global__ void __launch_bounds__(adding_threads)
         for (int e = 0; e < width; ++e) sum[e] += other[e];
     }
 
+    if (all.are_swapped) sum = swapped(sum);
+
     const int count = ::min(width, all.by_columns ? p.m - row : p.n - col);
     const bool as_packet = all.stores_packets && count == width;
     const std::int64_t next = all.by_columns ? p.c_row_stride : p.c_col_stride;
@@ -99,24 +106,22 @@ __global__ void __launch_bounds__(adding_threads)
             if (e < count) to[e * next] = stored[e];
 }
 
-/// Launches it after the kernel that leaves the parts. `adders` is a power of two, at most 32. `tile` is that of a worker.
+/// Launches it after the kernel that leaves the parts. `adders` is a power of two, at most 32.
 template <class Out, class Activation>
 void launch_add_parts(const tensor_product<Out, Activation>& p, const tile_schedule& schedule,
-                      const shared_sums& sums, int tile_m, int tile_n, int adders, cudaStream_t stream) {
+                      const parts_left& left, int adders, bool begins_early, cudaStream_t stream) {
     const int tiles = schedule.tiles() - schedule.whole;
-    const bool by_columns = lies_by_columns(p);
-    const std::int64_t next = by_columns ? p.c_row_stride : p.c_col_stride,
-                       line = by_columns ? p.c_col_stride : p.c_row_stride;
+    const std::int64_t next = left.by_columns ? p.c_row_stride : p.c_col_stride,
+                       line = left.by_columns ? p.c_col_stride : p.c_row_stride;
     const bool stores_packets = next == 1 && (line | p.c_batch_stride) % 4 == 0 &&
                                 reinterpret_cast<std::uintptr_t>(p.c_data) % (4 * sizeof(Out)) == 0;
-    const std::int64_t packets = std::int64_t{tiles} * tile_m * tile_n / 4;
-    kernels::launch(
-        {.blocks = {packets / (adding_threads / adders)},
-         .threads = {adding_threads / adders, adders},
-         .stream = stream,
-         .begins_early = true},
-        add_parts<Out, Activation>, p, schedule,
-        parts_to_add{sums.slots, schedule.streams / tiles, tile_m, tile_n, by_columns, stores_packets});
+    const std::int64_t packets = std::int64_t{tiles} * left.tile_m * left.tile_n / 4;
+    kernels::launch({.blocks = {packets / (adding_threads / adders)},
+                     .threads = {adding_threads / adders, adders},
+                     .stream = stream,
+                     .begins_early = begins_early},
+                    add_parts<Out, Activation>, p, schedule,
+                    parts_to_add{left, schedule.streams / tiles, stores_packets});
 }
 
 }  // namespace heddle::kernels::frame

@@ -1,4 +1,4 @@
-// add_parts: adds up the parts that workers of the frame leave of a tile (kernels/frame/parts.cuh).
+// add_parts: adds up the parts of tiles, which split_k's blocks or workers of the frame leave (kernels/frame/parts.cuh).
 //
 //   one tile, of k = 65536:     | part 0: k 0 .. 511 | part 1: 512 .. 1023 | ... |  one worker each
 //   workspace:                  | sums of part 0     | sums of part 1      | ... |   added up by this kernel
@@ -12,17 +12,17 @@
 namespace heddle::kernels::matmul {
 
 template <class Out>
-void launch_add_parts(const frame::tensor_product<Out>& p, const frame::tile_schedule& schedule,
-                      const frame::shared_sums& sums, int tile_m, int tile_n, int adders,
+void launch_add_parts(const plan& plan, const frame::tensor_product<Out>& p,
+                      const frame::tile_schedule& schedule, const frame::parts_left& left,
                       cudaStream_t stream) {
-    frame::launch_add_parts(p, schedule, sums, tile_m, tile_n, adders, stream);
+    frame::launch_add_parts(p, schedule, left, plan.adders, plan.begins_early, stream);
 }
 
-template void launch_add_parts(const frame::tensor_product<float>&, const frame::tile_schedule&,
-                               const frame::shared_sums&, int, int, int, cudaStream_t);
-template void launch_add_parts(const frame::tensor_product<half>&, const frame::tile_schedule&,
-                               const frame::shared_sums&, int, int, int, cudaStream_t);
-template void launch_add_parts(const frame::tensor_product<bfloat16>&, const frame::tile_schedule&,
-                               const frame::shared_sums&, int, int, int, cudaStream_t);
+template void launch_add_parts(const plan&, const frame::tensor_product<float>&, const frame::tile_schedule&,
+                               const frame::parts_left&, cudaStream_t);
+template void launch_add_parts(const plan&, const frame::tensor_product<half>&, const frame::tile_schedule&,
+                               const frame::parts_left&, cudaStream_t);
+template void launch_add_parts(const plan&, const frame::tensor_product<bfloat16>&,
+                               const frame::tile_schedule&, const frame::parts_left&, cudaStream_t);
 
 }  // namespace heddle::kernels::matmul

@@ -121,6 +121,7 @@ plan planning::streamed(const tile_shape& tile, const row_cost& row, ways_to_add
         best.whole = tiles - rest;
         best.streams = static_cast<int>(streams);
         best.adds_apart = apart;
+        best.begins_early = apart && waits_for_grids(device);
         best.adders = apart ? adders(rest * sums_bytes / std::int64_t{sizeof(float)}, sharers) : 1;
         best.sums_bytes = (apart ? 1 : 2) * streams * sums_bytes;
     };
@@ -168,7 +169,7 @@ plan planning::blocks(const block_kernel& tile, const row_cost& row, work each, 
     // A batch of less than one round shares all its tiles.
     const std::int64_t rest = problem.batches == 1 ? result.whole % at_once : result.whole;
     const std::int64_t all_rest = problem.batches * rest;
-    if (!may_share || rest == 0 || all_rest > at_once) return result;
+    if (!may_share || !problem.is_countable || rest == 0 || all_rest > at_once) return result;
 
     plan sharing = result;
     sharing.adds_apart = true;
