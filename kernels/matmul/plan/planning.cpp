@@ -186,24 +186,36 @@ plan planning::blocks(const block_kernel& tile, const row_cost& row, work each, 
 
 plan planning::skinny(const skinny_kernel& tile, const row_cost& row) const {
     constexpr std::int64_t least_k = 256;  // of a block: less is not worth adding up
-    plan result;
-    result.down = divide_up(m, skinny_height);
-    result.across = divide_up(n, tile.n);
-    result.steps = divide_up(k, tile.k);
-    const std::int64_t tiles = std::max<std::int64_t>(1, result.down * result.across);
+    plan base;
+    base.down = divide_up(m, skinny_height);
+    base.across = divide_up(n, tile.n);
+    base.steps = divide_up(k, tile.k);
+    const std::int64_t tiles = std::max<std::int64_t>(1, base.down * base.across);
     const std::int64_t parts = std::clamp<std::int64_t>(
-        device.sm_count / tiles, 1, std::max<std::int64_t>(1, result.steps / (least_k / tile.k)));
-    while (result.cluster < max_cluster && std::int64_t{2} * result.cluster <= parts) result.cluster *= 2;
-    if (problem.has_scratch) result.clusters = static_cast<int>(parts / result.cluster);
-    if (result.clusters > 1)
-        result.sums_bytes = tiles * result.clusters * skinny_height * tile.n * std::int64_t{sizeof(float)};
-    const std::int64_t shares = std::int64_t{result.cluster} * result.clusters;
-    result.us = us(row, {.rounds = static_cast<double>(divide_up(tiles * shares, device.sm_count)),
-                         .steps = static_cast<double>(divide_up(result.steps, shares)),
-                         .bytes = moved_bytes,
-                         .around_us = stores_us({skinny_height, tile.n})}) +
-                (result.clusters > 1 ? costs.combine_us : 0);
-    return result;
+        device.sm_count / tiles, 1, std::max<std::int64_t>(1, base.steps / (least_k / tile.k)));
+    const std::int64_t tile_bytes = std::int64_t{skinny_height} * tile.n * std::int64_t{sizeof(float)};
+
+    // Larger clusters leave less in memory, and smaller ones leave fewer multiprocessors idle.
+    plan best;
+    for (int cluster = max_cluster; cluster >= 1; cluster /= 2) {
+        if (cluster > parts) continue;
+        plan result = base;
+        result.cluster = cluster;
+        if (problem.has_scratch) result.clusters = static_cast<int>(parts / cluster);
+        const std::int64_t shares = std::int64_t{cluster} * result.clusters;
+        result.us = us(row, {.rounds = static_cast<double>(divide_up(tiles * shares, device.sm_count)),
+                             .steps = static_cast<double>(divide_up(base.steps, shares)),
+                             .bytes = moved_bytes,
+                             .around_us = stores_us({skinny_height, tile.n})});
+        if (result.clusters > 1) {
+            result.sums_bytes = tiles * result.clusters * tile_bytes;
+            result.us += costs.combine_us +
+                         static_cast<double>((1 + result.clusters) * tile_bytes / cluster * device.sm_count) /
+                             costs.l2_bytes_per_us;
+        }
+        if (result.us < best.us) best = result;
+    }
+    return best;
 }
 
 void planning::add_copies(const operand_copies& copies, plan& to) const {
