@@ -21,15 +21,17 @@ void launch_add_parts(const plan& plan, const frame::tensor_product<Out>& p,
 template <class Tile, class Out, class Activation>
 void add_parts_of(const plan& plan, const frame::tensor_product<Out, Activation>& p,
                   const frame::tile_schedule& schedule, const frame::shared_sums& sums, cudaStream_t stream) {
-    if (!plan.adds_apart) return;
-    const frame::parts_left left{.sums = sums.slots,
-                                 .tile_m = Tile::cluster * Tile::m,
-                                 .tile_n = Tile::n,
-                                 .by_columns = frame::lies_by_columns(p)};
-    if constexpr (std::is_same_v<Activation, matmul_activation>)
-        launch_add_parts(plan, p, schedule, left, stream);
-    else
-        frame::launch_add_parts(p, schedule, left, plan.adders, plan.begins_early, stream);
+    if constexpr (Tile::leaves_parts) {
+        if (!plan.adds_apart) return;
+        const frame::parts_left left{.sums = sums.slots,
+                                     .tile_m = Tile::cluster * Tile::m,
+                                     .tile_n = Tile::n,
+                                     .by_columns = frame::lies_by_columns(p)};
+        if constexpr (std::is_same_v<Activation, matmul_activation>)
+            launch_add_parts(plan, p, schedule, left, stream);
+        else
+            frame::launch_add_parts(p, schedule, left, plan.adders, plan.begins_early, stream);
+    }
 }
 
 }  // namespace heddle::kernels::matmul

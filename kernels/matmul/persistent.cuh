@@ -105,8 +105,7 @@ void launch_row_of(const plan& plan, const product<In, Out, Activation>& argumen
         const frame::shared_sums sums = shared_sums_in(plan, arguments.workspace);
         frame::launch<persistent_kernel<In, Out, tile, Activation>>({product, schedule, sums},
                                                                     schedule.workers, stream);
-        if constexpr (tile::leaves_parts)
-            add_parts_of<tile, Out, Activation>(plan, product, schedule, sums, stream);
+        add_parts_of<tile, Out, Activation>(plan, product, schedule, sums, stream);
     });
 }
 
