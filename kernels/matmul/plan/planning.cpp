@@ -171,17 +171,22 @@ plan planning::blocks(const block_kernel& tile, const row_cost& row, work each, 
     const std::int64_t all_rest = problem.batches * rest;
     if (!may_share || !problem.is_countable || rest == 0 || all_rest > at_once) return result;
 
-    plan sharing = result;
-    sharing.adds_apart = true;
-    sharing.whole -= rest;
-    sharing.parts = static_cast<int>(std::min(at_once / all_rest, k / least_part));
-    if (sharing.parts < 2) return result;
-    sharing.sums_bytes = all_rest * sharing.parts * tile.m * tile.n * std::int64_t{sizeof(float)};
-    sharing.us = rounds_us((all - all_rest) / at_once, all_rest * sharing.parts, depth / sharing.parts) +
-                 costs.launch_us + static_cast<double>(sharing.sums_bytes) / costs.copied_bytes_per_us;
-    sharing.adders = adders(all_rest * tile.m * tile.n, sharing.parts);
-    sharing.begins_early = waits_for_grids(device);
-    return sharing.us < result.us ? sharing : result;
+    plan best = result;
+    // Fewer parts take longer to multiply, and less time to add up.
+    for (std::int64_t parts = std::min(at_once / all_rest, k / least_part); parts > 1;
+         parts -= divide_up(parts, 4)) {
+        plan sharing = result;
+        sharing.adds_apart = true;
+        sharing.whole -= rest;
+        sharing.parts = static_cast<int>(parts);
+        sharing.sums_bytes = all_rest * parts * tile.m * tile.n * std::int64_t{sizeof(float)};
+        sharing.us = rounds_us((all - all_rest) / at_once, all_rest * parts, depth / sharing.parts) +
+                     costs.launch_us + static_cast<double>(sharing.sums_bytes) / costs.copied_bytes_per_us;
+        sharing.adders = adders(all_rest * tile.m * tile.n, parts);
+        sharing.begins_early = waits_for_grids(device);
+        if (sharing.us < best.us) best = sharing;
+    }
+    return best;
 }
 
 plan planning::skinny(const skinny_kernel& tile, const row_cost& row) const {
