@@ -127,8 +127,7 @@ plan planning::streamed(const tile_shape& tile, const row_cost& row, ways_to_add
     };
     // Fewer parts take longer to multiply, and less time to add up.
     const auto take_parts = [&](std::int64_t most, bool apart) {
-        for (std::int64_t parts = most; parts > 1; parts -= divide_up(parts, 4))
-            take_if_faster(rest * parts, apart);
+        for (std::int64_t parts = most; parts > 1; parts /= 2) take_if_faster(rest * parts, apart);
     };
     const int warpgroups = tile.blocks * tile.m / 64;  // each draws its own tickets
     const std::int64_t most = std::min<std::int64_t>(workers, rest * best.steps / least_steps);
@@ -173,8 +172,7 @@ plan planning::blocks(const block_kernel& tile, const row_cost& row, work each, 
 
     plan best = result;
     // Fewer parts take longer to multiply, and less time to add up.
-    for (std::int64_t parts = std::min(at_once / all_rest, k / least_part); parts > 1;
-         parts -= divide_up(parts, 4)) {
+    for (std::int64_t parts = std::min(at_once / all_rest, k / least_part); parts > 1; parts /= 2) {
         plan sharing = result;
         sharing.adds_apart = true;
         sharing.whole -= rest;
