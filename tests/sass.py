@@ -52,15 +52,16 @@ EXPECTATIONS = [
     Expectation(r"matmul::mma_sync<.*>, false,", ["HMMA", "LDSM"], may_have_local_memory=True),  # element by element
     Expectation(r"matmul::wgmma_tma<", ["HGMMA", "UTMALDG"], HOPPER),
     Expectation(r"matmul::warp_specialized<", ["HGMMA", "UTMALDG"], HOPPER),
-    Expectation(rf"frame::.*product_mainloop<.*wgmma_tile<(?!{HALVES_WITH_EPILOGUE}|matmul::multicast_kernels\b)"
+    Expectation(rf"frame::.*product_mainloop<.*parted_tile<(?!{HALVES_WITH_EPILOGUE}|matmul::multicast_kernels\b)"
                 r".*one_product<(?!.*residual<float)",
                 ["HGMMA", "UTMALDG", "UTMASTG"], HOPPER),
-    Expectation(rf"frame::.*product_mainloop<.*wgmma_tile<{HALVES_WITH_EPILOGUE}.*one_product<(?!.*residual<float)",
+    Expectation(rf"frame::.*product_mainloop<.*parted_tile<{HALVES_WITH_EPILOGUE}.*one_product<(?!.*residual<float)",
                 ["HGMMA", "UTMALDG", "UTMASTG"], HOPPER, may_have_local_memory=True),  # between its tiles
-    Expectation(r"frame::.*product_mainloop<.*wgmma_tile<.*one_product<.*residual<float", ["HGMMA", "UTMALDG", "UTMASTG"], HOPPER,
+    Expectation(r"frame::.*product_mainloop<.*parted_tile<.*one_product<.*residual<float", ["HGMMA", "UTMALDG", "UTMASTG"], HOPPER,
                 may_have_local_memory=True),  # its epilogue
-    Expectation(r"frame::.*product_mainloop<.*wgmma_tile<matmul::multicast_kernels,", ["HGMMA", "UTMALDG.*MULTICAST"], HOPPER),
+    Expectation(r"frame::.*product_mainloop<.*parted_tile<matmul::multicast_kernels,", ["HGMMA", "UTMALDG.*MULTICAST"], HOPPER),
     Expectation(r"frame::.*product_mainloop<.*wgmma_tile<.*product_group<", ["HGMMA", "UTMALDG"], HOPPER),
+    Expectation(r"frame::add_parts<", [r"LDG\.E\.128"]),
     Expectation(r"conv::wgmma<", ["HGMMA", r"UTMALDG.*IM2COL"], HOPPER),
     Expectation(r"frame::.*window_mainloop<.*wgmma_tile<", ["HGMMA", r"UTMALDG.*IM2COL", "UTMASTG"], HOPPER,
                 may_have_local_memory=True),  # its epilogue

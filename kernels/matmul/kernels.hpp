@@ -37,8 +37,9 @@ inline constexpr auto multicast_kernels = std::to_array<wgmma_kernel>({
     {.name = "cluster_multicast 2x64x128", .consumers = 1, .n = 128, .stages = 8, .cluster = 2},
 });
 
-/// The widest reads A and B least often. In the next, the epilogue runs during the other consumer's products. The third is
-/// for few tiles, which may be shared; wider tiles would spill registers then. The last is for a C of few columns.
+/// The widest reads A and B least often. In the next, the epilogue runs during the other consumer's products. In the third,
+/// the last worker of a shared tile may add it up; wider tiles would spill registers then. The last is for a C of few
+/// columns. All but the second leave parts of tiles (kernels/frame/parts.cuh).
 inline constexpr auto fused_kernels = std::to_array<wgmma_kernel>({
     {.name = "fused 128x256", .consumers = 2, .n = 256, .stages = 4, .can = extra::epilogue},
     {.name = "fused 128x128",

@@ -154,7 +154,13 @@ TEST_P(matmul_function, is_applied_by_every_kernel) {
 
 TEST_P(matmul_function, is_applied_to_tiles_that_are_shared_along_k) {
     scratch_ = scratch::pool;
-    run_types({130, 264, 4032}, in_packets({130, 264, 4032}), 0.5f);
+    const shape s{130, 264, 4032};
+    for (const int bits : {0, 4}) {
+        run_types(s, in_packets(s, bits), 0.5f);
+        if (GetParam().algorithm != matmul_algorithm::fused) continue;
+        for (const std::string_view kernel : matmul_kernels(element_type::f16, matmul_algorithm::fused))
+            run_types(s, in_packets(s, bits), 0.5f, true, kernel);
+    }
 }
 
 TEST_P(matmul_function, has_the_rows_and_columns_of_the_c_that_was_given) {

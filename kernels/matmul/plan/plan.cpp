@@ -216,7 +216,7 @@ plan plan_skinny_float(const product_facts& p, const device_traits& device, std:
 plan plan_bf16x6(const product_facts& p, const device_traits& device, std::size_t kernel) {
     const planning x(p, device);
     const tile_shape& tile = bf16x6_kernels[kernel].tile;
-    plan result = x.streamed(tile, cost_of<bf16x6_kernels>(x.costs, kernel));
+    plan result = x.streamed(tile, cost_of<bf16x6_kernels>(x.costs, kernel), {.inside = true});
     result.kernel = kernel;
     // The last row of tiles takes less time if it has rows of C for one warpgroup only, of 64 rows.
     const std::int64_t rest = x.m % (std::int64_t{tile.m} * tile.blocks);
@@ -227,7 +227,7 @@ plan plan_bf16x6(const product_facts& p, const device_traits& device, std::size_
 
 plan plan_fp16x3(const product_facts& p, const device_traits& device) {
     const planning x(p, device);
-    plan result = x.streamed(fp16x3_tile, cost_of(x.costs, "fp16x3"));
+    plan result = x.streamed(fp16x3_tile, cost_of(x.costs, "fp16x3"), {.inside = true});
     result.pieces_bytes = lay_out_split(x.m, fp16x3_tile.m, x.k, is_split_by_rows(p.a)).bytes +
                           lay_out_split(x.n, fp16x3_tile.n, x.k, !is_split_by_rows(p.b)).bytes;
     result.us +=
@@ -254,7 +254,7 @@ plan plan_tf32(const product_facts& p, const device_traits& device, std::size_t 
     const planning x(p, device, is_turned);
     const tile_shape tile = tf32_kernels[kernel].tile();
     const std::int64_t height = std::int64_t{tile.m} * tile.blocks, low = x.m % height, narrow = x.n % tile.n;
-    plan result = x.streamed(tile, cost_of<tf32_kernels>(x.costs, kernel));
+    plan result = x.streamed(tile, cost_of<tf32_kernels>(x.costs, kernel), {.inside = true, .apart = true});
     result.kernel = kernel;
     result.low_last = 64 < height && 0 < low && 2 * low <= height;
     result.narrow_last = tf32_narrow < tile.n && 0 < narrow && narrow <= tf32_narrow;
@@ -304,21 +304,23 @@ plan plan_persistent(const product_facts& p, const device_traits& device, std::s
 
 plan plan_cluster_multicast(const product_facts& p, const device_traits& device, std::size_t kernel) {
     return cheapest_copies(p, device, kernel, [kernel](const planning& x) {
-        return x.whole(multicast_kernels[kernel].tile(), cost_of<multicast_kernels>(x.costs, kernel));
+        return x.streamed(multicast_kernels[kernel].tile(), cost_of<multicast_kernels>(x.costs, kernel),
+                          {.apart = true});
     });
 }
 
 plan plan_stream_k(const product_facts& p, const device_traits& device, std::size_t kernel) {
     return cheapest_copies(p, device, kernel, [kernel](const planning& x) {
-        return x.streamed(persistent_kernels[kernel].tile(), cost_of<persistent_kernels>(x.costs, kernel));
+        return x.streamed(persistent_kernels[kernel].tile(), cost_of<persistent_kernels>(x.costs, kernel),
+                          {.inside = true, .apart = true});
     });
 }
 
 plan plan_fused(const product_facts& p, const device_traits& device, std::size_t kernel) {
     return cheapest_copies(p, device, kernel, [kernel](const planning& x) {
         const wgmma_kernel& row = fused_kernels[kernel];
-        const row_cost& cost = cost_of<fused_kernels>(x.costs, kernel);
-        return row.streams() ? x.streamed(row.tile(), cost) : x.whole(row.tile(), cost);
+        return x.streamed(row.tile(), cost_of<fused_kernels>(x.costs, kernel),
+                          {.inside = row.streams(), .apart = row.leaves_parts()});
     });
 }
 
