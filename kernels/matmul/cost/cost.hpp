@@ -20,7 +20,7 @@ struct row_cost {
 };
 
 struct costs {
-    std::array<row_cost, 44> rows;
+    std::array<row_cost, 48> rows;
 
     double memory_bytes_per_us;
     double l2_bytes_per_us;
