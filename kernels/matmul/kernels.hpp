@@ -183,8 +183,8 @@ static_assert(2 * (stream_kernels[0].most_shared_bytes() + 1024) <= 228 * 1024);
 
 /// The same on tensor cores.
 inline constexpr auto stream_mma_kernels = std::to_array<stream_mma_kernel>({
-    {"stream_mma 128x64", 4, false, 3},
-    {"stream_mma 32x256", 4, true, 3},
+    {"stream mma 128x64", 4, false, 3},
+    {"stream mma 32x256", 4, true, 3},
 });
 /// The same kernels for tf32.
 inline constexpr auto tf32_stream_names =

@@ -17,6 +17,7 @@
 #include "kernels/device/ptx/sync.cuh"
 #include "kernels/matmul/element.cuh"
 #include "kernels/matmul/orders.cuh"
+#include "kernels/matmul/stream_mma_copies.cuh"
 #include "kernels/matmul/stream_mma_strip.cuh"
 
 #include <algorithm>
@@ -25,13 +26,6 @@
 #include <cstdint>
 
 namespace heddle::kernels::matmul {
-
-/// How an operand is copied to shared memory, and how it lies there.
-struct streamed_operand {
-    bool by_k;   ///< whether its lines run along k
-    int width;   ///< bytes that are copied at once
-    int stride;  ///< from line to line in shared memory, in elements
-};
 
 /// The tiles that blocks go through. Down C, tiles of B stay, and those of A move; across C, it is the other way.
 struct mma_march {
@@ -55,58 +49,6 @@ struct stream_mma_tile {
     static constexpr int staged_bytes = config.staged_bytes();
     static constexpr int warp_m = config.warp_m, warp_n = config.warp_n;
 };
-
-/// Copies lines of `length` elements, which begin `next` apart, to lines `to_stride` apart. Elements lie `step` apart; it is 1
-/// unless single elements are copied. Copies of at least 4 bytes are only started.
-template <int threads, int bytes, class In>
-__device__ void copy_lines(In* to, int to_stride, const In* from, std::int64_t next, std::int64_t step,
-                           int lines, int length) {
-    constexpr int size = sizeof(In), width = bytes / size, together = bytes < 4 ? 8 : 1;
-    const int per_line = (length + width - 1) / width;
-    const auto thread = static_cast<int>(threadIdx.x);
-    int line = thread / per_line, at = thread - line * per_line;
-    const int more = threads / per_line, more_at = threads - more * per_line;
-    from += line * next + at * width * step;
-    int to_at = line * to_stride + at * width;
-    const std::int64_t jump = more * next + more_at * width * step, wrap = next - per_line * width * step;
-    const int jump_to = more * to_stride + more_at * width, wrap_to = to_stride - per_line * width;
-    const auto advance = [&] {
-        line += more, at += more_at, from += jump, to_at += jump_to;
-        if (at >= per_line) ++line, at -= per_line, from += wrap, to_at += wrap_to;
-    };
-#pragma unroll 1
-    while (line < lines) {
-        if constexpr (bytes >= 4) {
-            ptx::cp_async<bytes>(to + to_at, from, min(width, length - at * width) * size);
-            advance();
-        } else {  // as many loads as fit registers are in flight before the first store
-            In moved[together];
-            int places[together];
-#pragma unroll
-            for (int i = 0; i < together; ++i, advance()) {
-                places[i] = line < lines ? to_at : -1;
-                if (line < lines) moved[i] = *from;
-            }
-#pragma unroll
-            for (int i = 0; i < together; ++i)
-                if (places[i] >= 0) to[places[i]] = moved[i];
-        }
-    }
-}
-
-/// Copies the part of a tile inside the matrix: `inside` along m or n, where elements lie `step` apart, by `depth` along k.
-template <int threads, class In>
-__device__ void copy_operand(const streamed_operand& how, In* to, const In* from, std::int64_t step,
-                             std::int64_t step_k, int inside, int depth) {
-    const std::int64_t next = how.by_k ? step : step_k, within = how.by_k ? step_k : step;
-    const int lines = how.by_k ? inside : depth, length = how.by_k ? depth : inside;
-    if (how.width == 16)
-        copy_lines<threads, 16>(to, how.stride, from, next, 1, lines, length);
-    else if (how.width == 4)
-        copy_lines<threads, 4>(to, how.stride, from, next, sizeof(In) == 4 ? within : 1, lines, length);
-    else if constexpr (sizeof(In) == 2)
-        copy_lines<threads, 2>(to, how.stride, from, next, within, lines, length);
-}
 
 template <class Tile, class In, class Out>
 __global__ void __launch_bounds__(Tile::threads, Tile::config.blocks_per_sm)

@@ -49,12 +49,15 @@ plan plan_stream_mma(const product_facts& p, const device_traits& device, std::s
                        chunks = divide_up(across ? x.m : x.n, row.chunk());
     const auto k = static_cast<int>(x.k), element = static_cast<int>(p.a.element_bytes);
     const double moving_bytes = static_cast<double>(p.batches * (across ? x.n : x.m) * x.k * element);
-    // Some of the work is that of a whole tile, however few elements of C it has.
+    // Warps skip what a tile has beyond C along the side that stays, but some of the work is that of a whole tile.
     constexpr double of_tile = 0.3;
-    const double covered = static_cast<double>(divide_up(x.m, row.m()) * row.m()) *
-                           static_cast<double>(divide_up(x.n, row.n()) * row.n());
-    const double filled = static_cast<double>(x.m) * static_cast<double>(x.n) / covered;
+    const std::int64_t side = across ? x.m : x.n;
+    const double filled = static_cast<double>(side) / static_cast<double>(chunks * row.chunk());
     const bool by_element = reads_elements(p.a, p.a_stride) || reads_elements(p.b, p.b_stride);
+    // A block that has one tile waits for its operands, in all waves but one. A tile of single elements comes in parts, and
+    // a block waits for each.
+    constexpr double wait_us = 1, elements_at_once = 128 * 24;
+    const double waits = by_element ? static_cast<double>(row.moving() * x.k) / elements_at_once : 0;
     plan best;
     for (std::int64_t some = 1; some <= chunks; ++some) {
         const auto shared = [&](int buffers) {
@@ -71,12 +74,14 @@ plan plan_stream_mma(const product_facts& p, const device_traits& device, std::s
             if (buffers == 1 && way.workers < moving) continue;
             const double again = static_cast<double>(groups - 1) * moving_bytes *
                                  x.costs.memory_bytes_per_us / x.costs.l2_bytes_per_us;
-            const double us = x.us(
-                cost, {.rounds = static_cast<double>(way.way * some),
-                       .steps = static_cast<double>(stream_mma_kernel::depth_bytes(k, element) / 32),
-                       .bytes = x.moved_bytes + again,
-                       .slower = static_cast<double>(blocks) / row.blocks_per_sm *
-                                 (of_tile + (1 - of_tile) * filled) * (by_element ? x.costs.by_element : 1)});
+            const double us =
+                x.us(cost, {.rounds = static_cast<double>(way.way * some),
+                            .steps = static_cast<double>(stream_mma_kernel::depth_bytes(k, element) / 32),
+                            .bytes = x.moved_bytes + again,
+                            .slower = static_cast<double>(blocks) / row.blocks_per_sm *
+                                      (of_tile + (1 - of_tile) * filled),
+                            .around_us = wait_us * (waits + (way.workers < moving || way.way == 1 ? 0 : 1)) /
+                                         static_cast<double>(some)});
             if (us >= best.us) continue;
             best = {
                 .kernel = kernel,
