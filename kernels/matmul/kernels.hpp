@@ -1,7 +1,7 @@
 #pragma once
 
 #include "kernels/frame/wgmma_kernel.hpp"
-#include "kernels/matmul/stream_mma_kernel.hpp"
+#include "kernels/matmul/plan/stream_mma_kernel.hpp"
 
 #include <algorithm>
 #include <array>

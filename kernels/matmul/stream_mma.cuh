@@ -3,7 +3,7 @@
 //   a block:    tiles of 128 x 64 down C, or of 32 x 256 across it; one operand stays, for one or several such tiles
 //   a warp:     32 x 64 of C: 2 x 8 instructions of 16 x 8 x 16 (tf32: x 8) for each step along k
 //   operands    all of k, in their order in memory; the next tile of the one that moves is copied meanwhile
-//   C           16 rows of a warp pass through its own shared memory; 32 lanes store 128 bytes of a row, wherever it begins
+//   C           16 rows of a warp pass through its own shared memory; lanes store 128 bytes of a row, wherever it begins
 //
 // mma_sync waits for k in steps of 64, fills and empties a pipeline for each tile, and its threads store pieces of four
 // elements. With a short k that takes longer than the bytes do. Here a block has one barrier for each tile that moves, and
@@ -87,7 +87,7 @@ __global__ void __launch_bounds__(Tile::threads, Tile::config.blocks_per_sm)
     const std::int64_t stays_from = std::int64_t{group} * march.chunks * (across ? Tile::m : Tile::n);
     const int warp_at = warp * (across ? Tile::warp_n : Tile::warp_m);
     const bool is_plain = p.beta == 0 && p.epilogue.is_identity;
-    /// Calls function(row, col, chunk) for the warp's strips of a tile, each of which has elements of C.
+    // Calls function(row, col, chunk) for the warp's strips of a tile, each of which has elements of C.
     const auto each_strip = [&](int of_tile, auto function) {
         const std::int64_t moved = std::int64_t{of_tile} * (across ? Tile::n : Tile::m) + warp_at;
 #pragma unroll 1

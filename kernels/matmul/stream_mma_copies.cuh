@@ -39,7 +39,8 @@ struct line_pieces {
     }
 };
 
-/// Starts copies of `bytes` bytes, at least 4, to lines `to_stride` apart. Elements lie side by side unless each is copied alone.
+/// Starts copies of `bytes` bytes, at least 4, to lines `to_stride` apart. Elements lie side by side, unless each is copied
+/// alone.
 template <int threads, int bytes, class In>
 __device__ void start_copies(In* to, int to_stride, const In* from, std::int64_t next, std::int64_t step,
                              int lines, int length) {

@@ -4,7 +4,7 @@
 #include "kernels/device/ptx/prefetch.cuh"
 #include "kernels/device/vector.cuh"
 #include "kernels/matmul/element.cuh"
-#include "kernels/matmul/stream_mma_kernel.hpp"
+#include "kernels/matmul/plan/stream_mma_kernel.hpp"
 
 #include <mma.h>
 
@@ -80,8 +80,9 @@ __device__ inline void stage_sums(const float (&sums)[8][4], float* to) {
                 make_float2(sums[j][2 * half], sums[j][2 * half + 1]);
 }
 
-/// Stores a warp's strip at (row, col) of C, of at most 16 rows and 64 columns. Lanes store words of 4 bytes. If a row of 16
-/// bits begins within a word, the lane of its first element also stores its last one. If is_plain, C is alpha times the sums.
+/// Stores a warp's strip at (row, col) of C, of at most 16 rows and 64 columns. Lanes store words of 4 bytes. If a row of
+/// 16-bit elements begins within a word, the lane of its first element also stores its last one. If is_plain, C is alpha
+/// times the sums.
 template <bool is_plain, class In, class Out>
 __device__ void store_strip(const product<In, Out>& p, const float* staged, Out* c, std::int64_t row,
                             std::int64_t col, int rows, int cols, int word_shift) {

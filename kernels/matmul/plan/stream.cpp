@@ -36,7 +36,8 @@ bool reads_elements(const matrix_layout& m, std::int64_t batch_stride) {
     return !has_contiguous_rows(lines) || lines.alignment() % word != 0 || steps % word != 0;
 }
 
-/// For stream_mma and its tf32. More tiles that stay in a block read the other operand less often, but fewer blocks run at once.
+/// For stream_mma, also of tf32. With more tiles that stay in a block, the other operand is read less often, but fewer blocks
+/// run at once.
 plan plan_stream_mma(const product_facts& p, const device_traits& device, std::size_t kernel,
                      const row_cost& cost) {
     constexpr int reserved_bytes = 1024;  // of shared memory, by CUDA, for each block

@@ -6,7 +6,8 @@
 
 namespace heddle::kernels::matmul {
 
-/// A kernel for a short k, all of which lies in shared memory. Its warps have 32 x 64 of C each. Tiles of one operand move, and those of the other stay.
+/// A kernel for a short k, all of which lies in shared memory. Its warps have 32 x 64 of C each. Tiles of one
+/// operand move, and those of the other stay.
 struct stream_mma_kernel {
     std::string_view name;
     int warps;
