@@ -60,7 +60,7 @@ plan plan_stream_mma(const product_facts& p, const device_traits& device, std::s
     constexpr double wait_us = 1, elements_at_once = 128 * 24;
     const double waits = by_element ? static_cast<double>(row.moving() * x.k) / elements_at_once : 0;
     plan best;
-    for (std::int64_t some = 1; some <= chunks; ++some) {
+    for (std::int64_t some = 1, before = 0; some > before; before = some, some = std::min(2 * some, chunks)) {
         const auto shared = [&](int buffers) {
             return row.shared_bytes(k, element, static_cast<int>(some), buffers);
         };
