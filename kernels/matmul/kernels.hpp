@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/frame/wgmma_kernel.hpp"
+#include "kernels/matmul/plan/stream_mma_kernel.hpp"
 
 #include <algorithm>
 #include <array>
@@ -231,6 +232,16 @@ inline constexpr auto packed_kernels = std::to_array<packed_kernel>({
     {"packed 32x32", 1, 8, 4, 6},
     {"packed 64x64", 2, 8, 8, 4},
 });
+
+/// The same on tensor cores.
+inline constexpr auto stream_mma_kernels = std::to_array<stream_mma_kernel>({
+    {"stream mma 128x64", 4, false, 3},
+    {"stream mma 32x256", 4, true, 3},
+});
+/// The same kernels for tf32.
+inline constexpr auto tf32_stream_names =
+    std::to_array<std::string_view>({"tf32 stream 128x64", "tf32 stream 32x256"});
+static_assert(tf32_stream_names.size() == stream_mma_kernels.size());
 
 inline constexpr block_kernel tma_pipelined_kernel{"tma_pipelined", 128, 128, 2};
 inline constexpr block_kernel warp_tiled_kernel{"warp_tiled", 128, 128, 2};

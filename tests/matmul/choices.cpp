@@ -166,6 +166,29 @@ TEST(matmul_select, streams_a_c_of_a_short_k) {
     EXPECT_NE(select(strict(64, 64, 16), hopper), stream);
 }
 
+/// The bytes of C, or of the longer operand, are the limit, wherever rows begin.
+TEST(matmul_select, streams_tensor_core_products_of_a_short_k) {
+    for (const place place : {place::along_k, place::across_k, place::odd, place::apart}) {
+        const auto halves = [=](std::int64_t m, std::int64_t n, std::int64_t k) {
+            product p{m, n, k, element_type::f16};
+            p.place = place;
+            return std::string(select_kernel(p, hopper));
+        };
+        EXPECT_EQ(halves(65537, 64, 64), "stream mma 128x64");
+        EXPECT_EQ(halves(1 << 20, 4, 8), "stream mma 128x64");
+        EXPECT_EQ(halves(4, 1 << 20, 8), "stream mma 32x256");
+        EXPECT_EQ(halves(4096, 4096, 17).substr(0, 10), "stream mma");
+        product floats{302959, 112, 48};
+        floats.place = place;
+        EXPECT_NE(select(floats, hopper), tf32);
+        floats.precision = precision::tf32;
+        EXPECT_EQ(select_kernel(floats, hopper), "tf32 stream 128x64");
+        EXPECT_EQ(select_kernel(floats, ampere), "tf32 stream 128x64");
+    }
+    EXPECT_NE(select(product{4096, 4096, 129, element_type::f16}, hopper), stream);
+    EXPECT_NE(select(product{64, 64, 64, element_type::f16}, hopper), stream);
+}
+
 TEST(matmul_select, splits_what_is_large_and_deep_enough) {
     if (HEDDLE_COMPILED_FOR_90 == 0) GTEST_SKIP() << "heddle is not built for Hopper";
     for (const std::int64_t size : {1000, 2048, 4096, 16384})
@@ -329,20 +352,20 @@ TEST(matmul_16_bit_select, shares_few_tiles_with_an_epilogue) {
 
 TEST(matmul_16_bit_select, copies_and_shares_batches_where_there_is_a_workspace) {
     if (HEDDLE_COMPILED_FOR_90 == 0) GTEST_SKIP() << "heddle is not built for Hopper";
-    product odd{120, 112, 128, element_type::f16, precision::fp32, place::odd};
+    product odd{120, 112, 136, element_type::f16, precision::fp32, place::odd};  // k is too long for stream
     odd.batches = 4096;
     EXPECT_EQ(select(odd, hopper), mma_sync);
     odd.has_scratch = true;
     EXPECT_NE(select(odd, hopper), mma_sync);
-    EXPECT_GE(matmul_workspace_bytes(odd, hopper), 4096 * 2 * 128 * (120 + 112));
+    EXPECT_GE(matmul_workspace_bytes(odd, hopper), 4096 * 2 * 136 * (120 + 112));
     matmul_problem shared = odd;
     shared.a_stride = shared.b_stride = 0;
-    EXPECT_LT(matmul_workspace_bytes(shared, hopper), 2 * 2 * 128 * (120 + 112));
+    EXPECT_LT(matmul_workspace_bytes(shared, hopper), 2 * 2 * 136 * (120 + 112));
     matmul_problem overlapping = odd;
     overlapping.a_stride = 1;
     EXPECT_EQ(select(overlapping, hopper), mma_sync);
 
-    product well{120, 112, 128, element_type::f16};
+    product well{120, 112, 136, element_type::f16};
     well.batches = 4096;
     matmul_problem uneven = well;
     ++uneven.b_stride;  // the first B is aligned, and the next one is not

@@ -230,6 +230,17 @@ TEST(matmul_why_not, says_what_a_rung_needs) {
     small.batches = (std::int64_t{1} << 30) + 1;
     EXPECT_EQ(lack_of(packed, small, ampere),
               "matmul: packed needs at most 2^30 of its tiles of C, in all of a batch");
+    for (const place place : {place::along_k, place::odd, place::apart}) {
+        product deep{512, 512, 128, element_type::bf16};
+        deep.place = place;
+        EXPECT_EQ(lack_of(stream, deep, ampere), "");
+        EXPECT_EQ(lack_of(stream, deep, turing), "matmul: stream needs compute capability 8.0");
+        deep.k = 129;
+        EXPECT_EQ(lack_of(stream, deep, ampere), "matmul: stream needs a k of at most 128");
+    }
+    EXPECT_EQ(lack_of(tf32, apart, ampere, "tf32 stream"), "");
+    EXPECT_EQ(lack_of(tf32, product{512, 512, 65}, ampere, "tf32 stream"),
+              "matmul: tf32 stream needs a k of at most 64");
     EXPECT_EQ(lack_of(vector, product{2, 2, 512}, hopper), "matmul: vector needs m or n of 1");
     EXPECT_EQ(lack_of(vector, product{2, 1, 512}, turing), "");
     EXPECT_EQ(lack_of(vector, product{1, 2, 512, element_type::bf16}, turing), "");
@@ -327,7 +338,9 @@ TEST(matmul_why_not, lets_the_other_rungs_run) {
     EXPECT_EQ(refused({65, 65, 65, element_type::f32, precision::fp32, place::odd}),
               (rungs{skinny, vector, stream}));
     EXPECT_EQ(refused({16, 16, 16, element_type::f32, precision::fp32, place::apart}),
-              (rungs{pipelined, tma_pipelined, split_k, thin, tf32x3, bf16x6, tf32, vector}));
+              (rungs{pipelined, tma_pipelined, split_k, thin, tf32x3, bf16x6, vector}));
+    EXPECT_EQ(refused({16, 16, 65, element_type::f32, precision::fp32, place::apart}),
+              (rungs{pipelined, tma_pipelined, split_k, thin, stream, tf32x3, bf16x6, tf32, vector}));
 
     const product halves{16, 16, 16, element_type::f16};
     EXPECT_EQ(refused({16, 1, 16, element_type::f16}), rungs{});
