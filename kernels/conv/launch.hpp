@@ -72,6 +72,14 @@ void launch_lay_out(const plan& plan, const arguments<In, Out>& arguments, std::
 /// For im2col. Stores output from the sums of all channels, pixel after pixel.
 template <class In, class Out>
 void launch_store_sums(const arguments<In, Out>& arguments, const float* sums, cudaStream_t stream);
+/// For kn2row. Stores the shares of a pixel of padding in `taps` outputs: zero times the terms of each tap.
+template <class In>
+void launch_shares_of_padding(const In* filters, std::int64_t tap_stride, std::int64_t taps,
+                              std::int64_t channels, float* shares, cudaStream_t stream);
+/// For kn2row. Stores output from the shares of all pixels, `pitch` elements apart, and those of a pixel of padding.
+template <class In, class Out>
+void launch_add_shares(const arguments<In, Out>& arguments, const float* shares, std::int64_t pitch,
+                       const float* of_padding, cudaStream_t stream);
 template <class In, class Out>
 void launch_mma_sync(const plan& plan, const arguments<In, Out>& arguments, cudaStream_t stream);
 template <class In, class Out>

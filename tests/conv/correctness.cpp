@@ -67,6 +67,26 @@ TYPED_TEST(conv_workspace, has_windows_of_im2col) {
     EXPECT_TRUE(this->has_run);
 }
 
+/// One tap and many; padding, steps and gaps between taps; odd channels, and operands at odd addresses, which are copied; one
+/// output; several images.
+TYPED_TEST(conv_workspace, has_shares_of_kn2row) {
+    const conv_gaps apart{.input = {.pixel = 3, .offset = 1},
+                          .filters = {.pixel = 1, .offset = 3},
+                          .output = {.row = 2, .offset = 1}};
+    for (const conv_shape& s :
+         {conv_shape{2, 9, 8, 64, 1, 3, 3, {.padding = around(1)}},
+          {3, 23, 21, 67, 5, 3, 2, {.stride = {1, 2}, .padding = {1, 0, 2, 3}, .dilation = {2, 1}}},
+          {1, 31, 30, 128, 20, 5, 5, {.stride = {2, 3}}},
+          {2, 4, 3, 200, 33, 3, 3, {.padding = around(3), .dilation = {3, 2}}},
+          {2, 12, 13, 33, 40, 1, 1, {.stride = {2, 3}}}})
+        for (const conv_gaps& gaps : {conv_gaps{}, apart})
+            for (const conv_terms& terms : {conv_terms{}, all_terms})
+                for (const precision each : {precision::fp32, precision::tf32})
+                    ASSERT_NO_FATAL_FAILURE(this->check_memory(
+                        s, {.algorithm = conv_algorithm::kn2row, .precision = each}, terms, gaps));
+    EXPECT_TRUE(this->has_run);
+}
+
 /// Odd channels of the input, and so of the filters; pixels or taps apart, at odd addresses, or both; windows that are
 /// pixels; several groups, whose channels are even. Copies have several blocks.
 TYPED_TEST(conv_workspace, has_copies_of_pixels_and_taps) {
@@ -122,6 +142,22 @@ TEST_F(conv_im2col, lays_out_many_images_in_parts) {
         ASSERT_NO_FATAL_FAILURE(p.expect_close(p.expected(options), options, terms));
         p.expect_intact();
     }
+}
+
+/// The shares of all images do not fit the scratch memory at once. Those of padding follow those of each part.
+TEST_F(conv_im2col, has_shares_of_many_images_in_parts) {
+    const conv_shape s{1500, 16, 15, 33, 20, 3, 3, {.padding = around(1)}};
+    operands p(s);
+    const conv_options options{.geometry = s.geometry, .algorithm = conv_algorithm::kn2row};
+    const std::int64_t bytes =
+        conv_workspace_bytes(p.problem(options, all_terms), traits_of(current_device()), options.algorithm);
+    EXPECT_LT(bytes, s.count * 16 * 15 * 180 * std::int64_t{sizeof(float)});
+    p.prepare_output(0);
+    conv<half>(p.input.tensor(), p.filters.filters(), p.output.tensor(), p.epilogue(all_terms), *stream,
+               options);
+    stream->synchronize();
+    ASSERT_NO_FATAL_FAILURE(p.expect_close(p.expected(options), options, all_terms));
+    p.expect_intact();
 }
 
 TYPED_TEST(conv_correctness, gives_the_same_bits_in_a_graph) {

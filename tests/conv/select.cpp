@@ -322,6 +322,41 @@ TEST(conv_select, lays_out_windows_where_it_is_asked) {
     EXPECT_EQ(lack_in(why_not(conv_algorithm::im2col, sums, device)), "conv: im2col needs scratch memory");
 }
 
+TEST(conv_select, adds_up_shares_where_filters_are_few) {
+    const auto bytes = [](const conv_problem& p) {
+        return conv_workspace_bytes(p, device, conv_algorithm::kn2row);
+    };
+    const std::int64_t of_pixel = 9 * 16;  // 3 x 3 taps of four filters
+    EXPECT_EQ(bytes(problem_of({2, 8, 8, 64, 4, 3, 3})), 4096 + 2 * 8 * 8 * of_pixel + of_pixel);
+    EXPECT_EQ(bytes(problem_of({2, 8, 8, 64, 1, 3, 3})),
+              4096 + (2 * 8 * 8 + 1) * 12 * 4);  // 9, in packets of 4
+    const std::int64_t of_image = 512 * 512 * of_pixel;
+    EXPECT_EQ(bytes(problem_of({100, 512, 512, 64, 4, 3, 3})),
+              4096 + (256 << 20) / of_image * of_image + of_pixel);
+    const auto reason = lacks_of(conv_algorithm::kn2row, device);
+    EXPECT_EQ(reason(problem_of({2, 8, 8, 64, 4, 3, 3, {.groups = 2}})), "conv: kn2row takes one group");
+    conv_problem gaps = problem_of({2, 8, 8, 64, 4, 3, 3});
+    gaps.input.row_stride += 64;
+    gaps.input.image_stride *= 2;
+    EXPECT_EQ(reason(gaps),
+              "conv: kn2row needs an input whose pixels, and filters whose taps, all lie at one stride");
+    EXPECT_EQ(reason(problem_of({1, 4096, 4096, 64, 1, 4, 4})), "");  // 1 GiB
+    EXPECT_EQ(
+        reason(problem_of({1, 4096, 4097, 64, 1, 4, 4})),
+        "conv: kn2row takes images whose pixels have at most 1 GiB of products with all taps, in float");
+    EXPECT_EQ(reason(without_scratch(problem_of({2, 8, 8, 64, 4, 3, 3}))),
+              "conv: kn2row needs scratch memory");
+
+    const conv_problem few = problem_of({16, 64, 64, 512, 4, 3, 3}, element_type::bf16);
+    EXPECT_EQ(select(few, hopper()), conv_algorithm::kn2row);
+    EXPECT_NE(select(problem_of({16, 64, 64, 512, 512, 3, 3}, element_type::bf16), hopper()),
+              conv_algorithm::kn2row);
+    // Copies of 67 channels for the product: those of 72, of pixels and taps.
+    EXPECT_EQ(conv_workspace_bytes(problem_of({2, 8, 8, 67, 4, 3, 3}, element_type::bf16), hopper(),
+                                   conv_algorithm::kn2row),
+              4096 + (2 * 8 * 8 + 4 * 9) * 72 * 2 + (2 * 8 * 8 + 1) * of_pixel);
+}
+
 TEST(conv_select, takes_a_product_of_matrices_where_nothing_is_copied) {
     const conv_shape plain{32, 56, 56, 64, 64, 1, 1};
     for (const bool has_scratch : {false, true})

@@ -8,11 +8,10 @@
 #include <cstdint>
 
 namespace heddle::kernels::conv {
-namespace {
 
-/// Adds the copies, which are made before the rest of a plan. Their kernel reads an operand, and writes it with the zeros.
-void add_copies(const conv_problem& p, const device_traits& device, plan& to) {
-    to.copies = copies_for_maps(p);
+/// The kernel of the copies reads an operand, and writes it with the zeros.
+void add_copies(const conv_problem& p, const operand_copies& copies, const device_traits& device, plan& to) {
+    to.copies = copies;
     if (to.copies == operand_copies{}) return;
     const conv_problem made = with_copies(p, to.copies);
     double moved = 0;
@@ -26,12 +25,10 @@ void add_copies(const conv_problem& p, const device_traits& device, plan& to) {
     to.us += predicted_us("copies", device, {.bytes = moved});
 }
 
-}  // namespace
-
 plan plan_wgmma(const conv_problem& p, const device_traits& device) {
     constexpr int warpgroup = 128;
     plan result{.blocks = {window_tiles_of(p, wgmma_tile)}, .threads = {warpgroup}};
-    add_copies(p, device, result);
+    add_copies(p, copies_for_maps(p), device, result);
     return result;
 }
 
@@ -55,7 +52,7 @@ plan plan_persistent(const conv_problem& p, const device_traits& device, std::si
         .bytes = tensor_bytes(p), .rounds = static_cast<double>(divide_up(tiles, workers)),
         .steps = static_cast<double>(divide_up(steps, tile.blocks))
     });
-    add_copies(p, device, result);
+    add_copies(p, copies_for_maps(p), device, result);
     return result;
 }
 
