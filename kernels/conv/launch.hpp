@@ -37,6 +37,7 @@ struct arguments {
     float beta = 0;
     conv::epilogue<Out, Activation> epilogue{};
     std::byte* scratch = nullptr;  ///< as many bytes as the plan asks for
+    unsigned* tickets = nullptr;   ///< zero between calls
 };
 
 /// A convolution that is ready for a kernel with the user's function (heddle/conv.cuh).

@@ -15,7 +15,7 @@ class conv_workspace : public conv_device<Types> {
     using Out = Types::Out;
     using In = Types::In;
 
-    /// Where the rung takes the shape, it must need scratch memory for it.
+    /// Where the rung takes the shape, it must use scratch memory for it. Without, it may run in another way, or refuses.
     void check_memory(const conv_shape& s, conv_options options, const conv_terms& terms,
                       const conv_gaps& gaps = {}) {
         constexpr std::size_t tickets = 4096;
@@ -46,8 +46,16 @@ class conv_workspace : public conv_device<Types> {
         EXPECT_THROW(call(), invalid_argument);
         options.workspace = {};
         options.scratch = scratch::none;
-        EXPECT_THROW(call(), unsupported);
-        EXPECT_TRUE(p.output.untouched());
+        conv_problem without = problem;
+        without.has_scratch = false;
+        if (why_not(options.algorithm, without, device, options.kernel).empty()) {
+            call();
+            this->stream->synchronize();
+            ASSERT_NO_FATAL_FAILURE(p.expect_close(p.expected(options), options, terms));
+        } else {
+            EXPECT_THROW(call(), unsupported);
+            EXPECT_TRUE(p.output.untouched());
+        }
         has_run = true;
     }
 
@@ -65,6 +73,25 @@ TYPED_TEST(conv_workspace, has_windows_of_im2col) {
         for (const conv_terms& terms : {conv_terms{}, all_terms})
             ASSERT_NO_FATAL_FAILURE(this->check_memory(s, {.algorithm = conv_algorithm::im2col}, terms));
     EXPECT_TRUE(this->has_run);
+}
+
+/// Workers share few tiles of deep sums: one tile and several; some workers have parts of two; after a round of whole tiles; odd
+/// channels, which are copied first; ends of rows and columns of tiles; several groups.
+TYPED_TEST(conv_workspace, has_sums_of_shared_tiles) {
+    const conv_geometry padded{.padding = around(1)};
+    for (const conv_shape& s : {conv_shape{1, 7, 7, 512, 96, 3, 3, padded},
+                                {1, 5, 5, 1024, 64, 1, 3, {.padding = {0, 0, 1, 1}}},
+                                {3, 9, 7, 264, 130, 3, 3, padded},
+                                {1, 8, 8, 131, 40, 5, 5, {.padding = around(2)}},
+                                {34, 16, 16, 256, 64, 3, 3, padded},
+                                {1, 9, 8, 512, 128, 3, 3, {.padding = around(1), .groups = 2}}})
+        for (const conv_terms& terms : {conv_terms{}, all_terms})
+            ASSERT_NO_FATAL_FAILURE(this->check_memory(s,
+                                                       {.algorithm = conv_algorithm::persistent,
+                                                        .precision = precision::tf32,
+                                                        .kernel = "persistent 64x64"},
+                                                       terms));
+    EXPECT_EQ(this->has_run, has_warpgroups());
 }
 
 /// One tap and many; padding, steps and gaps between taps; odd channels, and operands at odd addresses, which are copied; one

@@ -120,7 +120,8 @@ TEST(conv_select, takes_tensor_cores_of_float_where_maps_describe_windows) {
     if (!takes(plain)) GTEST_SKIP() << "heddle is built without kernels for compute capability 9.0";
     EXPECT_EQ(select(problem(plain), sm_90), conv_algorithm::persistent);
     EXPECT_EQ(select(problem_of(plain), sm_90), conv_algorithm::register_tiled);
-    EXPECT_EQ(conv_workspace_bytes(problem(plain), sm_90), 0);
+    EXPECT_EQ(conv_workspace_bytes(problem(plain), sm_90, conv_algorithm::persistent, "persistent 128x128"),
+              0);
     EXPECT_EQ(lack_in(why_not(conv_algorithm::wgmma, problem(plain), sm_90)),
               "conv: wgmma takes half and bfloat16");
     for (const std::int64_t channels : {4, 12, 36, 100}) EXPECT_TRUE(takes({2, 8, 8, channels, 64, 3, 3}));
@@ -135,7 +136,7 @@ TEST(conv_select, takes_tensor_cores_of_float_where_maps_describe_windows) {
             ++built;
         else
             EXPECT_EQ(why, "conv: " + std::string(kernel) + " is not built for float");
-    EXPECT_EQ(built, 3);
+    EXPECT_EQ(built, 4);
 }
 
 /// Pixels, taps or both are copied where they do not lie at multiples of 16 bytes, with channels up to such a multiple.
@@ -155,7 +156,8 @@ TEST(conv_select, copies_what_maps_do_not_describe) {
                   "conv: " + std::string(to_string(rung)) +
                       " needs pixels and taps at multiples of 16 bytes, taps at one stride, or scratch "
                       "memory for copies");
-        return conv_workspace_bytes(p, sm_90, rung) - tickets;
+        const bool has_tiles = rung == conv_algorithm::persistent;  // those of 64 x 64 may also be shared
+        return conv_workspace_bytes(p, sm_90, rung, has_tiles ? "persistent 128x64" : "") - tickets;
     };
     EXPECT_EQ(copies(of_16_bits(odd)), (pixels + taps) * 72 * 2);
     EXPECT_EQ(copies(of_16_bits(odd), conv_algorithm::wgmma), (pixels + taps) * 72 * 2);
@@ -320,6 +322,27 @@ TEST(conv_select, lays_out_windows_where_it_is_asked) {
     sums.residual = sums.output;
     sums.residual.image_stride += 8;  // not the rows of a matrix
     EXPECT_EQ(lack_in(why_not(conv_algorithm::im2col, sums, device)), "conv: im2col needs scratch memory");
+}
+
+/// All multiprocessors then multiply parts of the few tiles, and leave sums in scratch memory.
+TEST(conv_select, shares_few_tiles_of_deep_sums) {
+    const auto few = [](const conv_shape& s) { return problem_of(s, element_type::bf16); };
+    const conv_problem deep = few({1, 7, 7, 512, 512, 3, 3, {.padding = around(1)}});
+    constexpr std::string_view kernel = "persistent 64x64";
+    if (!why_not(conv_algorithm::persistent, deep, sm_90, kernel).empty())
+        GTEST_SKIP() << "heddle is built without kernels for compute capability 9.0";
+    const auto bytes = [&](const conv_problem& p) {
+        return conv_workspace_bytes(p, sm_90, conv_algorithm::persistent, kernel);
+    };
+    EXPECT_EQ(select_kernel(deep, sm_90), kernel);
+    EXPECT_EQ(bytes(deep), 4096 + 2 * 72 * 64 * 64 * 4);  // eight tiles of 72 steps, 8 for each worker
+    EXPECT_EQ(why_not(conv_algorithm::persistent, without_scratch(deep), sm_90, kernel), "");
+    EXPECT_NE(select_kernel(without_scratch(deep), sm_90), kernel);
+    EXPECT_EQ(bytes(few({1, 7, 7, 512, 512, 1, 1})), 0);                           // eight steps in all
+    EXPECT_EQ(bytes(few({132, 8, 8, 512, 64, 3, 3, {.padding = around(1)}})), 0);  // a whole round of tiles
+    // Copies come first: 67 channels of pixels and of taps are 72.
+    EXPECT_EQ(bytes(few({1, 8, 8, 67, 64, 7, 7, {.padding = around(3)}})),
+              4096 + (64 + 64 * 49) * 72 * 2 + 2 * 12 * 64 * 64 * 4);
 }
 
 TEST(conv_select, adds_up_shares_where_filters_are_few) {

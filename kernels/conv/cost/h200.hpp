@@ -42,7 +42,7 @@ inline constexpr costs h200 = {
         {"persistent 128x128", 7.8, 4e6, 0.485, 1.9},
         {"persistent 256x64", 6.6, 8e6, 0.577, 2.18},
         {"persistent 128x64", 7.8, 4e6, 0.356, 1.43},
-        {"persistent 64x64", 5.4, 2e6, 0.275, 1},
+        {"persistent 64x64", 5.4, 2e6, 0.275, 1, 0.5},
         {"persistent 2x128x128", 4.68, 4e6, 0.277, 4.36},
     }},
 };

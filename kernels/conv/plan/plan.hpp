@@ -34,15 +34,17 @@ struct plan {
     std::int64_t window_stride =
         0;                  ///< elements from one window to the next, or of kn2row from one pixel's shares
     bool has_sums = false;  ///< in float, which a separate kernel stores with the epilogue
-    std::int64_t sums = 0;  ///< their offset in scratch memory, or that of shares
+    std::int64_t sums =
+        0;  ///< their offset in scratch memory; that of shares, or of sums that workers exchange
     heddle::precision precision = heddle::precision::fp32;
 };
 
 constexpr std::int64_t scratch_bytes(const plan& plan) {
     return plan.scratch;
 }
-constexpr bool needs_tickets(const plan&) {
-    return false;
+/// Workers that share a tile draw tickets.
+constexpr bool needs_tickets(const plan& plan) {
+    return plan.schedule.streams > 0;
 }
 
 /// Adds copies, which are made before the rest of a plan: their scratch memory and their time.
