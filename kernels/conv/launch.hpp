@@ -81,6 +81,9 @@ void launch_shares_of_padding(const In* filters, std::int64_t tap_stride, std::i
 template <class In, class Out>
 void launch_add_shares(const arguments<In, Out>& arguments, const float* shares, std::int64_t pitch,
                        const float* of_padding, cudaStream_t stream);
+/// For half and bfloat16.
+template <class In, class Out>
+void launch_kn2row_patches(const plan& plan, const arguments<In, Out>& arguments, cudaStream_t stream);
 template <class In, class Out>
 void launch_mma_sync(const plan& plan, const arguments<In, Out>& arguments, cudaStream_t stream);
 template <class In, class Out>
