@@ -75,8 +75,8 @@ TYPED_TEST(conv_workspace, has_windows_of_im2col) {
     EXPECT_TRUE(this->has_run);
 }
 
-/// Workers share few tiles of deep sums: one tile and several; some workers have parts of two; after a round of whole tiles; odd
-/// channels, which are copied first; ends of rows and columns of tiles; several groups.
+/// Workers share few tiles of deep sums: one tile and several; some workers have parts of two; after a round of whole
+/// tiles; odd channels, which are copied first; ends of rows and columns of tiles; several groups.
 TYPED_TEST(conv_workspace, has_sums_of_shared_tiles) {
     const conv_geometry padded{.padding = around(1)};
     for (const conv_shape& s : {conv_shape{1, 7, 7, 512, 96, 3, 3, padded},
@@ -94,8 +94,8 @@ TYPED_TEST(conv_workspace, has_sums_of_shared_tiles) {
     EXPECT_EQ(this->has_run, has_warpgroups());
 }
 
-/// One tap and many; padding, steps and gaps between taps; odd channels, and operands at odd addresses, which are copied; one
-/// output; several images.
+/// One tap and many; padding, steps and gaps between taps; odd channels, and operands at odd addresses, which are
+/// copied; one output; several images.
 TYPED_TEST(conv_workspace, has_shares_of_kn2row) {
     const conv_gaps apart{.input = {.pixel = 3, .offset = 1},
                           .filters = {.pixel = 1, .offset = 3},

@@ -12,7 +12,8 @@ namespace heddle::kernels::conv {
 plan plan_kn2row(const conv_problem& p, const device_traits& device) {
     plan result{};
     result.precision = p.precision;
-    if (device.compute_capability_major == 9 && device.compute_capability_minor == 0)
+    if (HEDDLE_COMPILED_FOR_90 != 0 && device.compute_capability_major == 9 &&
+        device.compute_capability_minor == 0)
         add_copies(p, copies_for_shares(p), device, result);
     const conv_problem made = with_copies(p, result.copies);
     const std::int64_t image_bytes = kn2row_image_bytes(made), count = made.input.count,

@@ -26,7 +26,8 @@ inline cost_place product_cost(const conv_problem& p, const device_traits& devic
                                                                 : cost_place("im2col of float");
 }
 
-/// The time of a product of `rows` x `cols`, in tiles whose steps multiprocessors share evenly. Its terms have `depth_bytes`.
+/// The time of a product of `rows` x `cols`, in tiles whose steps multiprocessors share evenly. A row of an operand has
+/// `depth_bytes`.
 inline double product_us(cost_place cost, const device_traits& device, std::int64_t rows, std::int64_t cols,
                          std::int64_t depth_bytes, double bytes) {
     constexpr std::int64_t side = 64, least_steps = 8;

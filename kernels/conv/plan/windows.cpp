@@ -27,7 +27,8 @@ void add_copies(const conv_problem& p, const operand_copies& copies, const devic
 
 namespace {
 
-/// Lets workers share the tiles that fill no round, where this is predicted to take less time. Returns the bytes of their sums.
+/// Lets workers share the tiles that fill no round, where this is predicted to take less time. Returns the bytes of their
+/// sums.
 std::int64_t share_tiles(const conv_problem& p, const device_traits& device, const work& whole, plan& to) {
     constexpr std::int64_t least_steps = 8;  // of a worker's share of a tile: fewer are not worth it
     const window_kernel& kernel = persistent_kernels[to.kernel];
