@@ -1,6 +1,6 @@
 #include "benchmarks/operation.hpp"
 #include "benchmarks/support/cudnn_graph.hpp"
-#include "benchmarks/support/networks.hpp"
+#include "benchmarks/support/layers.hpp"
 
 /// All rows are relu(conv + bias).
 namespace heddle::bench {

@@ -6,7 +6,7 @@
 #include "benchmarks/program/record.hpp"
 #include "benchmarks/program/runner.hpp"
 #include "benchmarks/program/selection.hpp"
-#include "benchmarks/support/networks.hpp"
+#include "benchmarks/support/layers.hpp"
 
 namespace heddle::bench {
 namespace {

@@ -1,6 +1,5 @@
 #include "benchmarks/support/layers.hpp"
 
-#include "benchmarks/support/networks.hpp"
 #include "tests/support/headers.hpp"
 
 namespace heddle::bench {
