@@ -1,10 +1,5 @@
 #include "benchmarks/operation.hpp"
 #include "benchmarks/support/cublas.hpp"
-#include <heddle/batched_matmul.hpp>
-
-#include <cuda_runtime_api.h>
-
-#include <array>
 
 namespace heddle::bench {
 namespace {
@@ -16,39 +11,29 @@ struct batch {
 
 constexpr std::string_view bf16 = "bf16", f32 = "f32", tf32 = "tf32";
 
-/// `type` names the precision of the elements.
+/// Batches A, B and C. `type` names the precision of the elements.
 template <class T>
-problem products(const batch& b, std::string_view type) {
-    const double elements =
-        static_cast<double>(b.count) * static_cast<double>(b.size) * static_cast<double>(b.size);
-    const double bytes = sizeof(T) * elements;
-    problem result{fmt::format("batched_matmul/{}/{}x{}x{}x{}", type, b.count, b.size, b.size, b.size),
-                   2 * bytes, bytes, 2 * elements * static_cast<double>(b.size)};
-    result.unit = type == bf16 ? unit::tensor_bf16 : type == tf32 ? unit::tensor_tf32 : unit::tensor_f16;
-    if (type == f32) result.products = 3;  // as in matmul.cpp
-    return result;
-}
-
-/// `call` takes the batches a, b and c.
-template <class T>
-void row(const batch& of, std::string_view type, std::string_view library, temperature temperature,
-         auto call) {
-    const std::int64_t elements = of.size * of.size;
-    const auto as_batch = [of, elements](T* data) {
-        return batch_view<T>{{data, of.size, of.size}, of.count, elements};
+auto products_of(const batch& b, std::string_view type) {
+    const std::int64_t elements = b.size * b.size;
+    const auto as_batch = [b, elements](T* data) {
+        return batch_view<T>{{data, b.size, b.size}, b.count, elements};
     };
-    const auto factor = random_elements<T>(of.count * elements, as_batch);
-    operand_row(products<T>(of, type), library, temperature, call, factor, factor,
-                result_elements<T>(of.count * elements, as_batch));
+    const auto factor = random_elements<T>(b.count * elements, as_batch);
+    row_case of(fmt::format("batched_matmul/{}/{}x{}x{}x{}", type, b.count, b.size, b.size, b.size), factor,
+                factor, result_elements<T>(b.count * elements, as_batch));
+    of.problem.operations = 2 * static_cast<double>(b.count * elements) * static_cast<double>(b.size);
+    of.problem.set_unit_of_products(type);
+    return of;
 }
 
 template <class T>
-void rows(const batch& of, std::string_view type, temperature temperature) {
-    row<T>(of, type, "heddle", temperature, [type](auto a, auto b, auto c) {
+void rows(const batch& batch, std::string_view type, temperature temperature) {
+    const auto of = products_of<T>(batch, type);
+    of.row("heddle", temperature, [type](auto a, auto b, auto c) {
         batched_matmul<T>(a, b, c, stream(), {.precision = type == tf32 ? precision::tf32 : precision::fp32});
     });
 #if HEDDLE_HAS_CUBLAS
-    row<T>(of, type, "cublas", temperature, [type](auto a, auto b, auto c) {
+    of.row("cublas", temperature, [type](auto a, auto b, auto c) {
         gemm(vendor_product<T, T>{.a = a.first,
                                   .b = b.first,
                                   .c = c.first,

@@ -1,12 +1,7 @@
 // The host's time of a call, beside the same launch written by hand. Operands are small, so that the device keeps up.
 
 #include "benchmarks/operation.hpp"
-#include "benchmarks/support/handwritten.hpp"
-#include <heddle/elementwise.hpp>
-#include <heddle/matmul.hpp>
-#include <heddle/reduce.hpp>
-#include <heddle/softmax.hpp>
-#include <heddle/transpose.hpp>
+#include "benchmarks/support/kernels.hpp"
 
 namespace heddle::bench {
 namespace {

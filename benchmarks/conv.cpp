@@ -1,43 +1,30 @@
 #include "benchmarks/operation.hpp"
 #include "benchmarks/support/cudnn_graph.hpp"
-#include "benchmarks/support/networks.hpp"
-#include <heddle/conv.hpp>
-#include <heddle/matmul.hpp>
+#include "benchmarks/support/layers.hpp"
 
 /// All rows are relu(conv + bias).
 namespace heddle::bench {
 namespace {
 
+/// Dense images, filters, a bias and results.
 template <class T>
-struct operands {
-    tensor_view<const T> input;
-    filter_view<const T> filters;
-    vector_view<const T> bias;
-    tensor_view<T> output;
-};
-
-template <class T>
-operands<T> views_of(const conv_shape& s, T* input, T* filters, T* bias, T* output) {
-    return {{input, s.count, s.height, s.width, s.channels},
-            {filters, s.filters, s.filter_height, s.filter_width, s.channels / s.geometry.groups},
-            {bias, s.filters},
-            {output, s.count, s.output_height(), s.output_width(), s.filters}};
+auto conv_of(const conv_shape& s, std::string_view type) {
+    const auto input = [s](T* data) { return tensor_view<T>{data, s.count, s.height, s.width, s.channels}; };
+    const auto filters = [s](T* data) {
+        return filter_view<T>{data, s.filters, s.filter_height, s.filter_width,
+                              s.channels / s.geometry.groups};
+    };
+    const auto output = [s](T* data) {
+        return tensor_view<T>{data, s.count, s.output_height(), s.output_width(), s.filters};
+    };
+    return row_case(problem_of(s, type), random_elements<T>(s.input_size(), input),
+                    random_elements<T>(s.filters_size(), filters), random_vector<T>(s.filters),
+                    result_elements<T>(s.output_size(), output));
 }
 
 template <class T>
-conv_epilogue<T> epilogue_of(const operands<T>& o) {
-    return {.activation = matmul_activation::relu, .bias = o.bias};
-}
-
-/// `prepare` takes the operands and returns the call.
-template <class T>
-void row(const conv_shape& s, std::string_view type, std::string_view library, temperature temperature,
-         auto prepare) {
-    prepared_row(
-        problem_of(s, type), library, temperature,
-        [s, prepare](auto... arrays) { return prepare(views_of<T>(s, arrays...)); },
-        random_array<T>(s.input_size()), random_array<T>(s.filters_size()), random_array<T>(s.filters),
-        result_array<T>(s.output_size()));
+conv_epilogue<T> epilogue_of(const vector_view<T>& bias) {
+    return {.activation = matmul_activation::relu, .bias = bias};
 }
 
 template <class T>
@@ -48,24 +35,24 @@ void heddle_row(const conv_shape& s, std::string_view type, temperature temperat
                                .algorithm = algorithm,
                                .precision = type == "tf32" ? precision::tf32 : precision::fp32,
                                .kernel = kernel};
-    row<T>(s, type, library, temperature, [options](const operands<T>& o) {
-        const std::int64_t bytes =
-            conv_workspace_bytes<T>(o.input, o.filters, o.output, epilogue_of(o), stream(), options);
-        return [o, with = options, memory = workspace(bytes, stream())]() mutable {
-            with.workspace = memory;
-            conv<T>(o.input, o.filters, o.output, epilogue_of(o), stream(), with);
-        };
-    });
+    conv_of<T>(s, type).prepared_row(
+        library, temperature, [options](auto input, auto filters, auto bias, auto output) {
+            const conv_epilogue<T> epilogue = epilogue_of(bias);
+            const std::int64_t bytes =
+                conv_workspace_bytes<T>(input, filters, output, epilogue, stream(), options);
+            return [=, with = options, memory = workspace(bytes, stream())]() mutable {
+                with.workspace = memory;
+                conv<T>(input, filters, output, epilogue, stream(), with);
+            };
+        });
 }
 
 template <class T>
 void peer_row([[maybe_unused]] const conv_shape& s, [[maybe_unused]] std::string_view type,
               [[maybe_unused]] temperature temperature) {
 #if HEDDLE_HAS_CUDNN && HEDDLE_HAS_CUDNN_FRONTEND
-    row<T>(s, type, "cudnn", temperature, [s, type, temperature](const operands<T>& o) {
-        return best_cudnn_conv(s, type, temperature,
-                               {const_cast<T*>(o.input.data), const_cast<T*>(o.filters.data),
-                                const_cast<T*>(o.bias.data), o.output.data});
+    conv_of<T>(s, type).prepared_row("cudnn", temperature, [=](auto... views) {
+        return best_cudnn_conv(s, type, temperature, {views.data...});
     });
 #endif
 }
@@ -79,14 +66,14 @@ void pair_of_rows(const conv_shape& s, std::string_view type, temperature temper
 /// heddle's matmul computes the same for filters of 1 x 1: it multiplies the matrices of pixels and of filters.
 template <class T>
 void product_row(const conv_shape& s, std::string_view type, temperature temperature) {
-    row<T>(s, type, "heddle:matmul", temperature, [s](const operands<T>& o) {
-        const std::int64_t pixels = s.count * s.height * s.width;
-        const matrix_view<const T> a{o.input.data, pixels, s.channels};
-        const matrix_view<const T> b{o.filters.data, s.filters, s.channels};
-        const matrix_view<T> c{o.output.data, pixels, s.filters};
-        const matmul_epilogue<T> epilogue{matmul_activation::relu, o.bias};
-        return [=] { matmul<T>(a, transposed(b), c, epilogue, stream(), {}); };
-    });
+    conv_of<T>(s, type).row("heddle:matmul", temperature,
+                            [s](auto input, auto filters, auto bias, auto output) {
+                                const std::int64_t pixels = s.count * s.height * s.width;
+                                const matrix_view<const T> a{input.data, pixels, s.channels},
+                                    b{filters.data, s.filters, s.channels};
+                                matmul<T>(a, transposed(b), matrix_view<T>{output.data, pixels, s.filters},
+                                          matmul_epilogue<T>{matmul_activation::relu, bias}, stream(), {});
+                            });
 }
 
 template <class T>
@@ -99,14 +86,9 @@ void rung_rows(const conv_shape& s, std::string_view type) {
 }
 
 void host_row_of(const conv_shape& s) {
-    host_operand_row(
-        problem_of(s, "f32"), "host",
-        [s](auto... arrays) {
-            const auto o = views_of<float>(s, arrays...);
-            host::conv<float>(o.input, o.filters, o.output, epilogue_of(o), {.geometry = s.geometry});
-        },
-        random_array<float>(s.input_size()), random_array<float>(s.filters_size()),
-        random_array<float>(s.filters), result_array<float>(s.output_size()));
+    conv_of<float>(s, "f32").host_row("host", [s](auto input, auto filters, auto bias, auto output) {
+        host::conv<float>(input, filters, output, epilogue_of(bias), {.geometry = s.geometry});
+    });
 }
 
 /// A layer of 3 x 3 filters whose output has the extents of its input.

@@ -3,8 +3,7 @@
 #include "benchmarks/support/cub.hpp"
 #include "benchmarks/support/cublas.hpp"
 #include "benchmarks/support/cudnn.hpp"
-#include "benchmarks/support/own_functor.hpp"
-#include <heddle/elementwise.hpp>
+#include "benchmarks/support/kernels.hpp"
 
 namespace heddle::bench {
 namespace {
@@ -23,35 +22,30 @@ problem of(op operation, std::int64_t elements, std::string_view shape = "") {
             input_count(operation) * bytes, bytes};
 }
 
-/// `call` takes x and y.
 template <class T>
-void unary_row(op operation, std::string_view library, auto call, std::int64_t size = large,
-               temperature temperature = cold) {
-    operand_row(of<T>(operation, size), library, temperature, call, random_vector<T>(size),
-                result_vector<T>(size));
+auto unary_of(op operation, std::int64_t size = large) {
+    return row_case(of<T>(operation, size), random_vector<T>(size), result_vector<T>(size));
 }
 
 template <class T>
 void unary(op operation, auto function) {
-    unary_row<T>(operation, "heddle", [function](auto x, auto y) { function(x, y, stream()); });
+    unary_of<T>(operation).row("heddle", cold, [function](auto x, auto y) { function(x, y, stream()); });
 }
 
 template <class T>
 void cub_row(op operation) {
-    unary_row<T>(operation, "cub",
-                 [operation](auto x, auto y) { cub_elementwise<T>(operation, {x.data}, y.data, x.size); });
+    unary_of<T>(operation).row("cub", cold, [operation](auto x, auto y) {
+        cub_elementwise<T>(operation, {x.data}, y.data, x.size);
+    });
 }
 
 #if HEDDLE_HAS_CUDNN
 template <class T>
 void cudnn_row(op operation, cudnnActivationMode_t mode, std::int64_t size = large,
                temperature temperature = cold) {
-    prepared_row(
-        of<T>(operation, size), "cudnn", temperature,
-        [mode](auto x, auto y) {
-            return [x, y, activation = cudnn_elementwise<T>(mode, x.size)] { activation(x.data, y.data); };
-        },
-        random_vector<T>(size), result_vector<T>(size));
+    unary_of<T>(operation, size).prepared_row("cudnn", temperature, [mode](auto x, auto y) {
+        return [x, y, activation = cudnn_elementwise<T>(mode, x.size)] { activation(x.data, y.data); };
+    });
 }
 #endif
 
@@ -71,67 +65,54 @@ void rows_of_ladder(std::initializer_list<int> exponents, auto comparison, auto 
 }
 
 template <class T>
+auto add_of(std::int64_t size) {
+    return row_case(of<T>(op::add, size), random_vector<T>(size), random_vector<T>(size),
+                    result_vector<T>(size));
+}
+
+/// y += x, which moves as many bytes.
+auto add_in_place(std::int64_t size) {
+    problem in_place = of<float>(op::add, size);
+    in_place.footprint = in_place.bytes_read;
+    return row_case(in_place, random_vector<float>(size), random_vector<float>(size));
+}
+
+template <class T>
 void add_row(std::int64_t size, temperature temperature,
              elementwise_algorithm algorithm = elementwise_algorithm::automatic) {
-    operand_row(
-        of<T>(op::add, size), implementation(algorithm), temperature,
-        [algorithm](auto x, auto y, auto z) { add<T>(x, y, z, stream(), {.algorithm = algorithm}); },
-        random_vector<T>(size), random_vector<T>(size), result_vector<T>(size));
+    add_of<T>(size).row(implementation(algorithm), temperature,
+                        [algorithm](auto... views) { add<T>(views..., stream(), {.algorithm = algorithm}); });
 }
 
-/// cuBLAS computes y += x, which moves as many bytes.
 template <class T>
 void add_beside_peers(std::int64_t size, temperature temperature) {
-    const auto x = random_vector<T>(size), y = x;
     add_row<T>(size, temperature);
-    operand_row(
-        of<T>(op::add, size), "cub", temperature,
-        [](auto from, auto with, auto to) {
-            cub_elementwise<T>(op::add, {from.data, with.data}, to.data, from.size);
-        },
-        x, y, result_vector<T>(size));
+    add_of<T>(size).row("cub", temperature, [](auto x, auto y, auto z) {
+        cub_elementwise<T>(op::add, {x.data, y.data}, z.data, x.size);
+    });
 #if HEDDLE_HAS_CUBLAS
-    if constexpr (std::is_same_v<T, float>) {
-        problem in_place = of<T>(op::add, size);
-        in_place.footprint = in_place.bytes_read;
-        operand_row(
-            in_place, "cublas", temperature,
-            [](auto from, auto to) {
-                const float one = 1;
-                check(cublasSaxpy_64(cublas_handle(), from.size, &one, from.data, 1, to.data, 1));
-            },
-            x, y);
-    }
-#endif
-}
-
-void add_on_host(std::int64_t size) {
-    const auto x = random_vector<float>(size), y = x;
-    host_operand_row(
-        of<float>(op::add, size), "host", [](auto... views) { host::add<float>(views...); }, x, y,
-        result_vector<float>(size));
-#if HEDDLE_HAS_OPENBLAS
-    host_operand_row(
-        of<float>(op::add, size), "openblas",
-        [](auto from, auto to) { cblas_saxpy(static_cast<blasint>(from.size), 1, from.data, 1, to.data, 1); },
-        x, y);
+    if constexpr (std::is_same_v<T, float>)
+        add_in_place(size).row("cublas", temperature, [](auto x, auto y) {
+            const float one = 1;
+            check(cublasSaxpy_64(cublas_handle(), x.size, &one, x.data, 1, y.data, 1));
+        });
 #endif
 }
 
 template <class T>
 void sigmoid_row(std::int64_t size, temperature temperature,
                  elementwise_algorithm algorithm = elementwise_algorithm::automatic) {
-    unary_row<T>(
-        op::sigmoid, implementation(algorithm),
-        [algorithm](auto x, auto y) { sigmoid<T>(x, y, stream(), {.algorithm = algorithm}); }, size,
-        temperature);
+    unary_of<T>(op::sigmoid, size).row(implementation(algorithm), temperature, [algorithm](auto x, auto y) {
+        sigmoid<T>(x, y, stream(), {.algorithm = algorithm});
+    });
 }
 
 template <class T>
 void sigmoid_beside_peers(std::int64_t size, temperature temperature) {
     sigmoid_row<T>(size, temperature);
-    unary_row<T>(
-        op::sigmoid, "cub", [](auto x, auto y) { cub_sigmoid(x.data, y.data, x.size); }, size, temperature);
+    unary_of<T>(op::sigmoid, size).row("cub", temperature, [](auto x, auto y) {
+        cub_sigmoid(x.data, y.data, x.size);
+    });
 #if HEDDLE_HAS_CUDNN
     if constexpr (std::is_same_v<T, float> || std::is_same_v<T, half>)
         cudnn_row<T>(op::sigmoid, CUDNN_ACTIVATION_SIGMOID, size, temperature);
@@ -150,7 +131,7 @@ void activations() {
     cudnn_row<T>(op::tanh, CUDNN_ACTIVATION_TANH);
 #endif
     unary<T>(op::gelu, gelu<T>);
-    unary_row<T>(op::gelu, "heddle:transform", [](auto x, auto y) { own_gelu<T>(x, y); });
+    unary_of<T>(op::gelu).row("heddle:transform", cold, [](auto x, auto y) { own_gelu<T>(x, y); });
     cub_row<T>(op::gelu);
     unary<T>(op::silu, silu<T>);
     cub_row<T>(op::silu);
@@ -159,79 +140,70 @@ void activations() {
 void arithmetic() {
     const auto x = random_vector<float>(large), y = x, z = x;
     const auto result = result_vector<float>(large);
-    const auto row = [](op operation, auto call, auto... operands) {
-        operand_row(of<float>(operation, large), "heddle", cold, call, operands...);
+    const auto of_large = [](op operation, auto... operands) {
+        return row_case(of<float>(operation, large), operands...);
     };
-    row(
-        op::subtract, [](auto... all) { subtract<float>(all..., stream()); }, x, y, result);
-    row(
-        op::multiply, [](auto... all) { multiply<float>(all..., stream()); }, x, y, result);
-    row(
-        op::scale, [](auto... all) { scale<float>(alpha, all..., stream()); }, x, result);
-    row(
-        op::fused_multiply_add, [](auto... all) { fused_multiply_add<float>(all..., stream()); }, x, y, z,
-        result);
-    row(
-        op::clamp, [](auto in, auto out) { clamp<float>(in, -0.5f, 0.5f, out, stream()); }, x, result);
-    row(
-        op::axpy, [](auto... all) { axpy<float>(alpha, all..., stream()); }, x, y);
+    const auto row = [](const auto& of, auto call) {
+        of.row("heddle", cold, [call](auto... all) { call(all..., stream()); });
+    };
+    row(of_large(op::subtract, x, y, result), [](auto... all) { subtract<float>(all...); });
+    row(of_large(op::multiply, x, y, result), [](auto... all) { multiply<float>(all...); });
+    row(of_large(op::scale, x, result), [](auto... all) { scale<float>(alpha, all...); });
+    row(of_large(op::fused_multiply_add, x, y, z, result),
+        [](auto... all) { fused_multiply_add<float>(all...); });
+    row(of_large(op::clamp, x, result), [](auto in, auto... out) { clamp<float>(in, -0.5f, 0.5f, out...); });
+    const auto axpy_of_large = of_large(op::axpy, x, y);
+    row(axpy_of_large, [](auto... all) { axpy<float>(alpha, all...); });
 #if HEDDLE_HAS_CUBLAS
-    operand_row(
-        of<float>(op::axpy, large), "cublas", cold,
-        [](auto from, auto to) {
-            check(cublasSaxpy_64(cublas_handle(), from.size, &alpha, from.data, 1, to.data, 1));
-        },
-        x, y);
+    axpy_of_large.row("cublas", cold, [](auto from, auto to) {
+        check(cublasSaxpy_64(cublas_handle(), from.size, &alpha, from.data, 1, to.data, 1));
+    });
 #endif
 }
 
 /// relu in place, at unaligned addresses, and with a gap after each row.
 void layouts() {
-    const auto add = [](std::int64_t elements, std::string_view shape, auto call, auto... operands) {
-        operand_row(of<float>(op::relu, elements, shape), "heddle", cold, call, operands...);
+    const auto add = [](const std::string& shape, std::int64_t elements, auto... operands) {
+        row_case(of<float>(op::relu, elements, shape), operands...)
+            .row("heddle", cold, [](auto x, auto... y) {
+                if constexpr (sizeof...(y) == 0)
+                    relu<float>(x, x, stream());
+                else
+                    relu<float>(x, y..., stream());
+            });
     };
-    add(
-        large, fmt::format("{}-in-place", large), [](auto x) { relu<float>(x, x, stream()); },
-        random_vector<float>(large));
+    add(fmt::format("{}-in-place", large), large, random_vector<float>(large));
 
     constexpr std::int64_t offset = 1;
     const auto beyond = [](float* data) { return vector_view<float>{data + offset, large - offset}; };
-    add(
-        large - offset, fmt::format("{}-offset{}", large - offset, offset),
-        [](auto x, auto y) { relu<float>(x, y, stream()); }, random_elements<float>(large, beyond),
-        result_elements<float>(large, beyond));
+    add(fmt::format("{}-offset{}", large - offset, offset), large - offset,
+        random_elements<float>(large, beyond), result_elements<float>(large, beyond));
 
     constexpr std::int64_t rows = 1 << 14, cols = 1 << 14, stride = cols + 32;
     const auto apart = [](float* data) { return matrix_view<float>{data, rows, cols, stride}; };
-    add(
-        rows * cols, fmt::format("{}x{}-stride{}", rows, cols, stride),
-        [](auto x, auto y) { relu<float>(x, y, stream()); }, random_elements<float>(rows * stride, apart),
-        result_elements<float>(rows * stride, apart));
+    add(fmt::format("{}x{}-stride{}", rows, cols, stride), rows * cols,
+        random_elements<float>(rows * stride, apart), result_elements<float>(rows * stride, apart));
 }
 
 /// Adds a vector to each row of a matrix, and multiplies each row by an element of a vector. Most bytes are the matrices'.
 void broadcasts() {
-    static constexpr std::int64_t rows = 1 << 13, cols = 1 << 13;
-    const auto row = [](op operation, std::string_view library, std::int64_t elements, const char* shape,
-                        auto call) {
-        constexpr double matrix = sizeof(float) * static_cast<double>(rows * cols);
-        const problem problem{
-            fmt::format("{}/{}/{}x{}-{}", to_string(operation), dtype<float>, rows, cols, shape),
-            matrix + sizeof(float) * static_cast<double>(elements), matrix};
-        operand_row(problem, library, cold, call, random_matrix<float>(rows, cols),
-                    random_vector<float>(elements), result_matrix<float>(rows, cols));
+    constexpr matrix_shape s{1 << 13, 1 << 13};
+    const auto beside = [s](op operation, std::int64_t elements, std::string_view shape) {
+        return row_case(fmt::format("{}-{}", s.name<float>(to_string(operation)), shape),
+                        random_matrix<float>(s), random_vector<float>(elements), result_matrix<float>(s));
     };
-    row(op::add, "heddle", cols, "row", [](auto x, auto bias, auto y) {
-        add<float>(x, as_rows(vector_view<const float>(bias), rows), y, stream());
+    beside(op::add, s.cols, "row").row("heddle", cold, [](auto x, auto bias, auto y) {
+        add<float>(x, as_rows(vector_view<const float>(bias), x.rows), y, stream());
     });
-    row(op::multiply, "heddle", rows, "column", [](auto x, auto column, auto y) {
-        multiply<float>(x, as_columns(vector_view<const float>(column), cols), y, stream());
+    const auto scaled = beside(op::multiply, s.rows, "column");
+    scaled.row("heddle", cold, [](auto x, auto column, auto y) {
+        multiply<float>(x, as_columns(vector_view<const float>(column), x.cols), y, stream());
     });
 #if HEDDLE_HAS_CUBLAS
     // cuBLAS's matrices are column-major. Our rows are its columns, which a diagonal matrix on the right scales.
-    row(op::multiply, "cublas", rows, "column", [](auto x, auto column, auto y) {
-        check(cublasSdgmm_64(cublas_handle(), CUBLAS_SIDE_RIGHT, cols, rows, x.data, cols, column.data, 1,
-                             y.data, cols));
+    scaled.row("cublas", cold, [](auto x, auto column, auto y) {
+        check(cublasSdgmm_64(cublas_handle(), CUBLAS_SIDE_RIGHT, x.cols, x.rows, x.data, x.cols, column.data,
+                             1, y.data, x.cols));
     });
 #endif
 }
@@ -240,24 +212,23 @@ void broadcasts() {
 
 void register_add() {
     rows_of_ladder(
-        {10, 12, 16, 20, 24, 28},
-        []<class T>(std::int64_t size, temperature temperature) { add_beside_peers<T>(size, temperature); },
+        {10, 12, 16, 20, 24, 28}, []<class T>(auto... of) { add_beside_peers<T>(of...); },
         [](std::int64_t size, elementwise_algorithm algorithm) { add_row<float>(size, cold, algorithm); });
-    add_on_host(medium);
+    add_of<float>(medium).host_row("host", [](auto... views) { host::add<float>(views...); });
+#if HEDDLE_HAS_OPENBLAS
+    row_case(of<float>(op::add, medium), random_vector<float>(medium), random_vector<float>(medium))
+        .host_row("openblas",
+                  [](auto x, auto y) { cblas_saxpy(static_cast<blasint>(x.size), 1, x.data, 1, y.data, 1); });
+#endif
 }
 
 void register_sigmoid() {
     rows_of_ladder(
-        {10, 14, 20, 24, 28},
-        []<class T>(std::int64_t size, temperature temperature) {
-            sigmoid_beside_peers<T>(size, temperature);
-        },
+        {10, 14, 20, 24, 28}, []<class T>(auto... of) { sigmoid_beside_peers<T>(of...); },
         [](std::int64_t size, elementwise_algorithm algorithm) {
             sigmoid_row<float>(size, cold, algorithm);
         });
-    host_operand_row(
-        of<float>(op::sigmoid, medium), "host", [](auto x, auto y) { host::sigmoid<float>(x, y); },
-        random_vector<float>(medium), result_vector<float>(medium));
+    unary_of<float>(op::sigmoid, medium).host_row("host", [](auto x, auto y) { host::sigmoid<float>(x, y); });
 }
 
 void add_sigmoid_rows(std::string_view type, const extents& shape) {

@@ -2,13 +2,6 @@
 #include "benchmarks/operation.hpp"
 #include "benchmarks/support/cudnn.hpp"
 #include "benchmarks/support/npp.hpp"
-#include <heddle/copy.hpp>
-#include <heddle/gaussian_blur.hpp>
-#include <heddle/image.hpp>
-
-#include <cmath>
-#include <map>
-#include <optional>
 
 #if HEDDLE_HAS_OPENCV
 #include <opencv2/imgproc.hpp>
@@ -107,9 +100,7 @@ void each_by_npp(auto function, image_batch_view<const T> sources, image_batch_v
         image_view<T> destination = destinations.first;
         source.data += i * sources.stride;
         destination.data += i * destinations.stride;
-        check(function(source.data, npp_step(source), npp_size(source), {0, 0}, destination.data,
-                       npp_step(destination), npp_size(destination), window..., NPP_BORDER_REPLICATE,
-                       npp_context()));
+        npp_filter(function, source, destination, window...);
     }
 }
 
@@ -177,15 +168,14 @@ void cudnn_row(const shape& s, temperature temperature) {
     row<float>(s, "cudnn", temperature, [s] {
         convolution c = blur_convolution(s);
         const auto& best = best_algorithm(s, c);
-        return
-            [algorithm = best.algo, c = std::move(c), window = random_on_device<float>(s.taps() * s.taps()),
-             scratch = device_buffer<std::byte>(static_cast<std::int64_t>(best.memory), stream())](
-                auto source, auto destination) mutable {
-                const float alpha = 1, beta = 0;
-                check(cudnnConvolutionForward(cudnn_handle(), &alpha, c.image, source.first.data, c.filter,
-                                              window.data(), c.descriptor, algorithm, scratch.data(),
-                                              scratch.size(), &beta, c.image, destination.first.data));
-            };
+        return [algorithm = best.algo, c = std::move(c),
+                window = random_on_device<float>(s.taps() * s.taps()),
+                scratch = device_buffer<std::byte>(static_cast<std::int64_t>(best.memory), stream())](
+                   auto source, auto destination) mutable {
+            check(cudnnConvolutionForward(cudnn_handle(), &cudnn_alpha, c.image, source.first.data, c.filter,
+                                          window.data(), c.descriptor, algorithm, scratch.data(),
+                                          scratch.size(), &cudnn_beta, c.image, destination.first.data));
+        };
     });
 }
 
@@ -239,20 +229,15 @@ void rungs(const shape& s) {
     }
 }
 
-/// `call` takes the addresses of the source and the destination.
-template <class T>
-void on_host(const shape& s, std::string_view library, auto call) {
-    host_operand_row(blur<T>(s), library, call, random_array<T>(s.elements()), result_array<T>(s.elements()));
-}
-
 template <class T>
 void host_rows(const shape& s) {
-    on_host<T>(s, "host", [s](const T* source, T* destination) {
+    const row_case on_host(blur<T>(s), random_array<T>(s.elements()), result_array<T>(s.elements()));
+    on_host.host_row("host", [s](const T* source, T* destination) {
         host::gaussian_blur<T>(images(source, s).first, images(destination, s).first, s.sigma,
                                {.radius = s.radius});
     });
 #if HEDDLE_HAS_OPENCV
-    on_host<T>(s, "opencv", [s](T* source, T* destination) {
+    on_host.host_row("opencv", [s](T* source, T* destination) {
         const auto of = [&s](T* data) {
             return cv::Mat(static_cast<int>(s.height), static_cast<int>(s.width),
                            CV_MAKETYPE(cv::DataType<T>::depth, static_cast<int>(s.channels)), data);

@@ -1,6 +1,6 @@
 #include "benchmarks/headline.hpp"
 
-#include <heddle_baselines.hpp>
+#include "benchmarks/support/headers.hpp"
 
 namespace heddle::bench {
 namespace {

@@ -1,6 +1,5 @@
 #include "benchmarks/operation.hpp"
 #include "benchmarks/support/npp.hpp"
-#include <heddle/image_filter.hpp>
 
 namespace heddle::bench {
 namespace {
@@ -25,19 +24,11 @@ problem work(std::string_view filter, const shape& s, std::string_view window = 
             sizeof(From) * elements, sizeof(To) * elements};
 }
 
-/// `prepare` takes the source and the destination, and returns the call.
+/// A source and a destination.
 template <class From, class To>
-void row(const problem& problem, const shape& s, std::string_view library, auto prepare) {
-    prepared_row(problem, library, cold, prepare,
-                 random_elements<From>(s.elements(), s.as_image<const From>()),
-                 result_elements<To>(s.elements(), s.as_image<To>()));
-}
-
-/// `call` takes the source and the destination.
-template <class From, class To>
-void on_host(const problem& problem, const shape& s, auto call) {
-    host_operand_row(problem, "host", call, random_elements<From>(s.elements(), s.as_image<const From>()),
-                     result_elements<To>(s.elements(), s.as_image<To>()));
+auto filter_of(const problem& problem, const shape& s) {
+    return row_case(problem, random_elements<From>(s.elements(), s.as_image<const From>()),
+                    result_elements<To>(s.elements(), s.as_image<To>()));
 }
 
 /// The rows of sobel and laplacian.
@@ -47,21 +38,20 @@ constexpr stencil all_stencils[] = {stencil::sobel_x, stencil::sobel_y, stencil:
 constexpr std::string_view names[] = {"sobel_x", "sobel_y", "sobel_magnitude", "laplacian"};
 constexpr gradient gradients[] = {gradient::x, gradient::y, gradient::magnitude};
 
-constexpr std::string_view name_of(stencil which) {
-    return names[static_cast<std::size_t>(which)];
+template <class From, class To>
+auto stencil_of(stencil which, const shape& s) {
+    return filter_of<From, To>(work<From, To>(names[static_cast<std::size_t>(which)], s), s);
 }
 
 template <class T>
 void stencil_row(stencil which, const shape& s,
                  image_filter_algorithm algorithm = image_filter_algorithm::automatic) {
-    row<T, float>(work<T, float>(name_of(which), s), s, implementation(algorithm), [=](auto from, auto to) {
-        return [=] {
-            const image_filter_options options{.algorithm = algorithm};
-            if (which == stencil::laplacian)
-                laplacian<T>(from, to, stream(), options);
-            else
-                sobel<T>(from, to, gradients[static_cast<std::size_t>(which)], stream(), options);
-        };
+    stencil_of<T, float>(which, s).row(implementation(algorithm), cold, [=](auto from, auto to) {
+        const image_filter_options options{.algorithm = algorithm};
+        if (which == stencil::laplacian)
+            laplacian<T>(from, to, stream(), options);
+        else
+            sobel<T>(from, to, gradients[static_cast<std::size_t>(which)], stream(), options);
     });
 }
 
@@ -72,39 +62,33 @@ void stencil_row(stencil which, const shape& s,
 template <class From, class To>
 void npp_stencil_row(stencil which, const shape& s) {
     if (which == stencil::sobel_magnitude || s.channels != 1) return;
-    row<From, To>(work<From, To>(name_of(which), s), s, "npp", [which](auto from, auto to) {
-        return [=] {
-            const auto call = [&](const auto& function, auto... mask) {
-                check(function(from.data, npp_step(from), npp_size(from), {0, 0}, to.data, npp_step(to),
-                               npp_size(to), mask..., NPP_BORDER_REPLICATE, npp_context()));
-            };
-            if constexpr (std::is_same_v<From, float>) {
-                if (which == stencil::laplacian)
-                    return call(nppiFilterLaplaceBorder_32f_C1R_Ctx, NPP_MASK_SIZE_3_X_3);
-                call(which == stencil::sobel_x ? nppiFilterSobelVertBorder_32f_C1R_Ctx
-                                               : nppiFilterSobelHorizBorder_32f_C1R_Ctx);
-            } else {
-                if (which == stencil::laplacian)
-                    return call(nppiFilterLaplaceBorder_8u16s_C1R_Ctx, NPP_MASK_SIZE_3_X_3);
-                call(which == stencil::sobel_x ? nppiFilterSobelVertBorder_8u16s_C1R_Ctx
-                                               : nppiFilterSobelHorizBorder_8u16s_C1R_Ctx,
-                     NPP_MASK_SIZE_3_X_3);
-            }
-        };
+    stencil_of<From, To>(which, s).row("npp", cold, [which](auto from, auto to) {
+        const bool is_laplacian = which == stencil::laplacian, is_x = which == stencil::sobel_x;
+        constexpr auto mask = NPP_MASK_SIZE_3_X_3;
+        if constexpr (std::is_same_v<From, float>) {
+            if (is_laplacian) return npp_filter(nppiFilterLaplaceBorder_32f_C1R_Ctx, from, to, mask);
+            npp_filter(is_x ? nppiFilterSobelVertBorder_32f_C1R_Ctx : nppiFilterSobelHorizBorder_32f_C1R_Ctx,
+                       from, to);
+        } else {
+            npp_filter(is_laplacian ? nppiFilterLaplaceBorder_8u16s_C1R_Ctx
+                       : is_x       ? nppiFilterSobelVertBorder_8u16s_C1R_Ctx
+                                    : nppiFilterSobelHorizBorder_8u16s_C1R_Ctx,
+                       from, to, mask);
+        }
     });
 }
 
 #endif
 
 template <class T>
-problem window_work(std::string_view filter, const shape& s, std::int64_t radius) {
-    return work<T, T>(filter, s, fmt::format("-r{}", radius));
+auto window_of(std::string_view filter, const shape& s, std::int64_t radius) {
+    return filter_of<T, T>(work<T, T>(filter, s, fmt::format("-r{}", radius)), s);
 }
 
 template <class T>
 void box_rows(const shape& s, std::int64_t radius) {
-    const problem problem = window_work<T>("box_blur", s, radius);
-    row<T, T>(problem, s, "heddle", [s, radius](auto from, auto to) {
+    const auto of = window_of<T>("box_blur", s, radius);
+    of.prepared_row("heddle", cold, [s, radius](auto from, auto to) {
         const image_filter_problem described{.width = s.width,
                                              .height = s.height,
                                              .channels = s.channels,
@@ -116,11 +100,10 @@ void box_rows(const shape& s, std::int64_t radius) {
         };
     });
 #if HEDDLE_HAS_NPP
-    row<T, T>(problem, s, "npp", [radius](auto from, auto to) {
+    of.prepared_row("npp", cold, [radius](auto from, auto to) {
         const int middle = static_cast<int>(radius), n = 2 * middle + 1;
         return [=, function = npp_box_function<T>(from.channels)] {
-            check(function(from.data, npp_step(from), npp_size(from), {0, 0}, to.data, npp_step(to),
-                           npp_size(to), {n, n}, {middle, middle}, NPP_BORDER_REPLICATE, npp_context()));
+            npp_filter(function, from, to, NppiSize{n, n}, NppiPoint{middle, middle});
         };
     });
 #endif
@@ -128,10 +111,10 @@ void box_rows(const shape& s, std::int64_t radius) {
 
 /// Two passes have a multiplication and an addition for each tap.
 void convolution_row(const shape& s, std::int64_t radius) {
-    problem problem = window_work<float>("separable_convolution", s, radius);
-    problem.operations = 4.0 * static_cast<double>((2 * radius + 1) * s.elements());
-    problem.unit = unit::ffma;
-    row<float, float>(problem, s, "heddle", [radius](auto from, auto to) {
+    auto of = window_of<float>("separable_convolution", s, radius);
+    of.problem.operations = 4.0 * static_cast<double>((2 * radius + 1) * s.elements());
+    of.problem.unit = unit::ffma;
+    of.prepared_row("heddle", cold, [radius](auto from, auto to) {
         return [=, taps = random_on_host<float>(2 * radius + 1)] {
             separable_convolution(from, to, taps, taps, stream());
         };
@@ -155,8 +138,9 @@ void all_of() {
     constexpr shape small{1920, 1080}, large{4096, 4096};
     for (const shape& s : {small, large}) stencils<T>(s);
     for (const auto algorithm : image_filter_algorithms()) stencil_row<T>(stencil::sobel_x, large, algorithm);
-    on_host<T, float>(work<T, float>(name_of(stencil::sobel_x), small), small,
-                      [](auto from, auto to) { host::sobel<T>(from, to, gradient::x); });
+    stencil_of<T, float>(stencil::sobel_x, small).host_row("host", [](auto from, auto to) {
+        host::sobel<T>(from, to, gradient::x);
+    });
 }
 
 template <class T>
@@ -165,8 +149,9 @@ void boxes() {
     for (const std::int64_t radius : {1, 5, 15, 50}) box_rows<T>({4096, 4096}, radius);
     for (const std::int64_t radius : {1, 15}) box_rows<T>({4096, 4096, 4}, radius);
     box_rows<T>(small, 5);
-    on_host<T, T>(window_work<T>("box_blur", small, 5), small,
-                  [](auto from, auto to) { host::box_blur<T>(from, to, 5); });
+    window_of<T>("box_blur", small, 5).host_row("host", [](auto from, auto to) {
+        host::box_blur<T>(from, to, 5);
+    });
 }
 
 }  // namespace

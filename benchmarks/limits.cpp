@@ -1,9 +1,6 @@
 #include "benchmarks/limits.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <iterator>
-#include <stdexcept>
+#include "benchmarks/support/headers.hpp"
 
 namespace heddle::bench {
 namespace {

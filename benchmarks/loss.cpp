@@ -1,25 +1,16 @@
 #include "benchmarks/operation.hpp"
-#include <heddle/copy.hpp>
-#include <heddle/loss.hpp>
 
 namespace heddle::bench {
 namespace {
 
 using shape = matrix_shape;
 
-/// A call reads `inputs` matrices and the labels. It writes a float for each row, and the gradient if it has one.
-template <class T>
-problem matrices(std::string_view op, const shape& s, int inputs, bool has_gradient) {
-    const double bytes = sizeof(T) * static_cast<double>(s.size());
-    const double bytes_of_rows = 4 * static_cast<double>(s.rows);
-    return {fmt::format("{}/{}/{}x{}", op, dtype<T>, s.rows, s.cols), inputs * bytes + bytes_of_rows,
-            (has_gradient ? bytes : 0) + bytes_of_rows};
-}
-
 /// A label for each row.
 struct labels_of {
+    static constexpr bool is_read = true;
     shape of;
 
+    [[nodiscard]] double bytes() const { return sizeof(std::int32_t) * static_cast<double>(of.rows); }
     [[nodiscard]] std::vector<std::int32_t> on_host() const {
         std::vector<std::int32_t> labels(static_cast<std::size_t>(of.rows));
         std::int64_t next = 0;
@@ -38,31 +29,33 @@ struct labels_of {
 
 /// A step of training computes both the losses and the gradient.
 template <class T>
-void cross_entropy_row(const shape& s, loss_algorithm algorithm = loss_algorithm::automatic) {
-    operand_row(
-        matrices<T>("cross_entropy", s, 1, true), implementation(algorithm), cold,
-        [algorithm](auto x, auto labels, auto loss, auto gradient) {
-            cross_entropy<T>(x, labels, loss, gradient, stream(), {.algorithm = algorithm});
-        },
-        random_matrix<T>(s), labels_of{s}, result_vector<float>(s.rows), result_matrix<T>(s));
+auto cross_entropy_of(const shape& s) {
+    return row_case(s.name<T>("cross_entropy"), random_matrix<T>(s), labels_of{s},
+                    result_vector<float>(s.rows), result_matrix<T>(s));
 }
 
 template <class T>
+void cross_entropy_row(const shape& s, loss_algorithm algorithm = loss_algorithm::automatic) {
+    cross_entropy_of<T>(s).row(implementation(algorithm), cold, [algorithm](auto... views) {
+        cross_entropy<T>(views..., stream(), {.algorithm = algorithm});
+    });
+}
+
+/// It reads no labels, but as many bytes are counted for each row.
+template <class T>
 void mean_squared_error_row(const shape& s, loss_algorithm algorithm = loss_algorithm::automatic) {
-    operand_row(
-        matrices<T>("mean_squared_error", s, 2, true), implementation(algorithm), cold,
-        [algorithm](auto x, auto target, auto loss, auto gradient) {
-            mean_squared_error<T>(x, target, loss, gradient, stream(), {.algorithm = algorithm});
-        },
-        random_matrix<T>(s), random_matrix<T>(s), result_vector<float>(s.rows), result_matrix<T>(s));
+    row_case of(s.name<T>("mean_squared_error"), random_matrix<T>(s), random_matrix<T>(s),
+                result_vector<float>(s.rows), result_matrix<T>(s));
+    of.problem.bytes_read += labels_of{s}.bytes();
+    of.row(implementation(algorithm), cold, [algorithm](auto... views) {
+        mean_squared_error<T>(views..., stream(), {.algorithm = algorithm});
+    });
 }
 
 template <class T>
 void label_hits_row(const shape& s) {
-    operand_row(
-        matrices<T>("label_hits", s, 1, false), "heddle", cold,
-        [](auto x, auto labels, auto hits) { label_hits<T>(x, labels, hits, stream()); }, random_matrix<T>(s),
-        labels_of{s}, result_vector<std::int32_t>(s.rows));
+    row_case(s.name<T>("label_hits"), random_matrix<T>(s), labels_of{s}, result_vector<std::int32_t>(s.rows))
+        .row("heddle", cold, [](auto... views) { label_hits<T>(views..., stream()); });
 }
 
 }  // namespace
@@ -86,12 +79,9 @@ void register_loss() {
         cross_entropy_row<bfloat16>(tokens, algorithm);
         mean_squared_error_row<float>(images, algorithm);
     }
-
-    constexpr shape square{1024, 1024};
-    host_operand_row(
-        matrices<float>("cross_entropy", square, 1, true), "host",
-        [](auto... views) { host::cross_entropy<float>(views...); }, random_matrix<float>(square),
-        labels_of{square}, result_vector<float>(square.rows), result_matrix<float>(square));
+    cross_entropy_of<float>({1024, 1024}).host_row("host", [](auto... views) {
+        host::cross_entropy<float>(views...);
+    });
 }
 
 }  // namespace heddle::bench

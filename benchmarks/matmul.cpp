@@ -2,7 +2,6 @@
 #include "benchmarks/operation.hpp"
 #include "benchmarks/support/cublas.hpp"
 #include "benchmarks/support/cublas_lt.hpp"
-#include <heddle/matmul.hpp>
 
 namespace heddle::bench {
 namespace {
@@ -29,51 +28,38 @@ constexpr shape cube(std::int64_t size, bool b_transposed = false) {
 
 constexpr std::string_view tf32 = "tf32";
 
-/// `type` names the precision of the elements. All rungs of f32 have the same limit: three products of f16, the least
-/// arithmetic of a rung, or FMAs if the device does those faster.
+/// A, B and C. `type` names the precision of the elements. All rungs of f32 have the same limit: three products of f16, the
+/// least arithmetic of a rung, or FMAs if the device does those faster.
 template <class T>
-problem product(const shape& s, std::string_view type) {
+auto product_of(const shape& s, std::string_view type) {
     const auto [m, n, k, b_transposed] = s;
-    problem result{.name = fmt::format("matmul/{}/{}x{}x{}{}", type, m, n, k, b_transposed ? "-bt" : ""),
-                   .bytes_read = sizeof(T) * static_cast<double>(m * k + k * n),
-                   .bytes_written = sizeof(T) * static_cast<double>(m * n),
-                   .operations = 2.0 * static_cast<double>(m * n * k),
-                   .unit = type == tf32 ? unit::tensor_tf32 : tensor_unit<T>};
-    if (type == dtype<float>) {
-        result.unit = unit::tensor_f16;
-        result.products = 3;
-    }
-    return result;
-}
-
-/// `prepare` takes the matrices a, b and c, and returns the call.
-template <class T>
-void row(const shape& s, std::string_view type, std::string_view library, temperature temperature,
-         auto prepare) {
-    prepared_row(product<T>(s, type), library, temperature, prepare, random_matrix<T>(s.m, s.k),
-                 random_elements<T>(s.k * s.n, s.as_b<T>()), result_matrix<T>(s.m, s.n));
+    row_case of(fmt::format("matmul/{}/{}x{}x{}{}", type, m, n, k, b_transposed ? "-bt" : ""),
+                random_matrix<T>({m, k}), random_elements<T>(k * n, s.as_b<T>()), result_matrix<T>({m, n}));
+    of.problem.operations = 2.0 * static_cast<double>(m * n * k);
+    of.problem.set_unit_of_products(type);
+    return of;
 }
 
 /// The product gets the workspace that it asks for.
 template <class T>
 void heddle_row(const shape& s, temperature temperature, std::string_view name,
                 const matmul_options& options = {}) {
-    row<T>(s, options.precision == precision::tf32 ? tf32 : dtype<T>, name, temperature,
-           [options](auto a, auto b, auto c) {
-               const std::int64_t bytes = matmul_workspace_bytes<T>(a, b, c, stream(), options);
-               return [=, memory = workspace(bytes, stream())]() mutable {
-                   matmul_options with = options;
-                   with.workspace = memory;
-                   matmul<T>(a, b, c, stream(), with);
-               };
-           });
+    product_of<T>(s, options.precision == precision::tf32 ? tf32 : dtype<T>)
+        .prepared_row(name, temperature, [options](auto a, auto b, auto c) {
+            const std::int64_t bytes = matmul_workspace_bytes<T>(a, b, c, stream(), options);
+            return [=, memory = workspace(bytes, stream())]() mutable {
+                matmul_options with = options;
+                with.workspace = memory;
+                matmul<T>(a, b, c, stream(), with);
+            };
+        });
 }
 
 template <class T>
 void vendor_rows([[maybe_unused]] const shape& s, [[maybe_unused]] std::string_view type,
                  [[maybe_unused]] temperature temperature) {
 #if HEDDLE_HAS_CUBLAS
-    row<T>(s, type, "cublas", temperature, [type](auto a, auto b, auto c) {
+    product_of<T>(s, type).prepared_row("cublas", temperature, [type](auto a, auto b, auto c) {
         return [=] {
             if constexpr (std::is_same_v<T, float>)
                 if (type != tf32) {
@@ -87,8 +73,9 @@ void vendor_rows([[maybe_unused]] const shape& s, [[maybe_unused]] std::string_v
         };
     });
     if constexpr (!std::is_same_v<T, float>)
-        row<T>(s, type, "cublaslt", temperature,
-               [](auto a, auto b, auto c) { return best_cublas_lt_matmul<T, T>(a, b, c); });
+        product_of<T>(s, type).prepared_row("cublaslt", temperature, [](auto a, auto b, auto c) {
+            return best_cublas_lt_matmul<T, T>(a, b, c);
+        });
 #endif
 }
 
@@ -102,16 +89,11 @@ void rows(const shape& s, temperature temperature) {
     }
 }
 
-/// `call` takes the matrices a, b and c.
-void cpu_row(const shape& s, std::string_view library, auto call) {
-    host_operand_row(product<float>(s, dtype<float>), library, call, random_matrix<float>(s.m, s.k),
-                     random_matrix<float>(s.k, s.n), result_matrix<float>(s.m, s.n));
-}
-
 void host_rows(const shape& s) {
-    cpu_row(s, "host", [](auto a, auto b, auto c) { host::matmul<float>(a, b, c); });
+    const auto of = product_of<float>(s, dtype<float>);
+    of.host_row("host", [](auto a, auto b, auto c) { host::matmul<float>(a, b, c); });
 #if HEDDLE_HAS_OPENBLAS
-    cpu_row(s, "openblas", [](auto a, auto b, auto c) {
+    of.host_row("openblas", [](auto a, auto b, auto c) {
         const auto narrow = [](std::int64_t extent) { return static_cast<blasint>(extent); };
         cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, narrow(c.rows), narrow(c.cols), narrow(a.cols),
                     1, a.data, narrow(a.row_stride), b.data, narrow(b.row_stride), 0, c.data,

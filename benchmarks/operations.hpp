@@ -1,10 +1,6 @@
 #pragma once
 
 #include "benchmarks/support/layers.hpp"
-#include "benchmarks/support/problem.hpp"
-
-#include <span>
-#include <string_view>
 
 namespace heddle::bench {
 

@@ -1,9 +1,5 @@
 #include "benchmarks/operation.hpp"
 #include "kernels/device/math.hpp"
-#include <heddle/copy.hpp>
-#include <heddle/optimizer.hpp>
-
-#include <numeric>
 
 namespace heddle::bench {
 namespace {

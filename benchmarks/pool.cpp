@@ -1,45 +1,36 @@
 #include "benchmarks/operation.hpp"
 #include "benchmarks/support/cudnn.hpp"
-#include <heddle/error.hpp>
-#include <heddle/pool.hpp>
 
 namespace heddle::bench {
 namespace {
 
+/// Dense images and their results.
 template <class T>
-tensor_view<const T> input_of(const pool_shape& s, const T* data) {
-    return {data, s.count, s.height, s.width, s.channels};
-}
-template <class T>
-tensor_view<T> output_of(const pool_shape& s, T* data) {
-    return {data, s.count, s.output_height(), s.output_width(), s.channels};
-}
-
-/// `prepare` takes the addresses of input and output, and returns the call.
-template <class T>
-void row(const pool_shape& s, std::string_view library, temperature temperature, auto prepare) {
-    prepared_row(problem_of(s, dtype<T>), library, temperature, prepare, random_array<T>(s.input_size()),
-                 result_array<T>(s.output_size()));
+auto pool_of(const pool_shape& s) {
+    const auto input = [s](T* data) { return tensor_view<T>{data, s.count, s.height, s.width, s.channels}; };
+    const auto output = [s](T* data) {
+        return tensor_view<T>{data, s.count, s.output_height(), s.output_width(), s.channels};
+    };
+    return row_case(problem_of(s, dtype<T>), random_elements<T>(s.input_size(), input),
+                    result_elements<T>(s.output_size(), output));
 }
 
 template <class T>
 void heddle_row(const pool_shape& s, temperature temperature,
                 pool_algorithm algorithm = pool_algorithm::automatic, std::string_view kernel = {}) {
     const std::string library = kernel.empty() ? implementation(algorithm) : implementation(kernel);
-    row<T>(s, library, temperature, [s, algorithm, kernel](const T* input, T* output) {
-        return [=] {
-            pool<T>(input_of(s, input), output_of(s, output), stream(),
-                    {.mode = s.mode, .geometry = s.geometry, .algorithm = algorithm, .kernel = kernel});
-        };
-    });
+    const pool_options options{
+        .mode = s.mode, .geometry = s.geometry, .algorithm = algorithm, .kernel = kernel};
+    pool_of<T>(s).row(library, temperature,
+                      [options](auto input, auto output) { pool<T>(input, output, stream(), options); });
 }
 
 template <class T>
 void comparison(const pool_shape& s, temperature temperature = cold) {
     heddle_row<T>(s, temperature);
 #if HEDDLE_HAS_CUDNN
-    row<T>(s, "cudnn:forward", temperature, [s](const T* input, T* output) {
-        return [=, pool = cudnn_pool<T>(s, s.channels, s.channels)] { pool(input, output); };
+    pool_of<T>(s).prepared_row("cudnn:forward", temperature, [s](auto input, auto output) {
+        return [=, pool = cudnn_pool<T>(s, s.channels, s.channels)] { pool(input.data, output.data); };
     });
 #endif
 }
@@ -51,16 +42,6 @@ void rung_rows(const pool_shape& s) {
         for (const std::string_view way : ways_of(pool_kernels(algorithm)))
             heddle_row<T>(s, cold, algorithm, way);
     }
-}
-
-void host_row_of(const pool_shape& s) {
-    host_operand_row(
-        problem_of(s, "f32"), "host",
-        [s](const float* input, float* output) {
-            host::pool<float>(input_of(s, input), output_of(s, output),
-                              {.mode = s.mode, .geometry = s.geometry});
-        },
-        random_array<float>(s.input_size()), result_array<float>(s.output_size()));
 }
 
 /// The pooling after the first convolution of ResNet-50.
@@ -95,7 +76,10 @@ void register_pool() {
         heddle_row<bfloat16>(s, cold);
         heddle_row<float>(s, cold);
     }
-    host_row_of(max_of_three(1));
+    const pool_shape on_host = max_of_three(1);
+    pool_of<float>(on_host).host_row("host", [s = on_host](auto input, auto output) {
+        host::pool<float>(input, output, {.mode = s.mode, .geometry = s.geometry});
+    });
 }
 
 }  // namespace heddle::bench

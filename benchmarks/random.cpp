@@ -1,5 +1,4 @@
 #include "benchmarks/operation.hpp"
-#include <heddle/random.hpp>
 
 #include <benchmark/benchmark.h>
 
@@ -9,22 +8,14 @@ namespace {
 constexpr std::int64_t medium = 1 << 20, large = 1 << 28;
 constexpr double p = 0.1;
 
+/// `call` takes the views, a generator, the stream and options. Each call draws other numbers.
 template <class T>
-problem vector(std::string_view op, std::int64_t size, double read) {
-    const double bytes = sizeof(T) * static_cast<double>(size);
-    return {fmt::format("{}/{}/{}", op, dtype<T>, size), read * bytes, bytes};
-}
-
-/// `call` takes the result, a generator, the stream and options. Each call draws other numbers.
-template <class T>
-void row(std::string_view op, std::int64_t size, random_algorithm algorithm, auto call) {
-    operand_row(
-        vector<T>(op, size, 0), implementation(algorithm), cold,
-        [=, generator = philox{}](auto y) mutable {
-            call(y, generator, stream(), random_options{algorithm});
+void row(std::string_view op, std::int64_t size, random_algorithm algorithm, auto call, auto... operands) {
+    row_case(fmt::format("{}/{}/{}", op, dtype<T>, size), operands..., result_vector<T>(size))
+        .row(implementation(algorithm), cold, [=, generator = philox{}](auto... views) mutable {
+            call(views..., generator, stream(), random_options{algorithm});
             generator.offset += static_cast<std::uint64_t>(size);
-        },
-        result_vector<T>(size));
+        });
 }
 
 constexpr auto automatic = random_algorithm::automatic;
@@ -49,23 +40,18 @@ void bernoulli(std::int64_t size) {
 
 template <class T>
 void dropout_row(std::int64_t size, random_algorithm algorithm = automatic) {
-    operand_row(
-        vector<T>("dropout", size, 1), implementation(algorithm), cold,
-        [algorithm, generator = philox{}](auto x, auto y) mutable {
-            dropout<T>(x, y, p, generator, stream(), {algorithm});
-            generator.offset += static_cast<std::uint64_t>(x.size);
-        },
-        random_vector<T>(size), result_vector<T>(size));
+    row<T>(
+        "dropout", size, algorithm,
+        [](auto x, auto y, const auto&... others) { dropout<T>(x, y, p, others...); },
+        random_vector<T>(size));
 }
 
 void permutation(std::int64_t size) {
-    operand_row(
-        vector<std::int32_t>("random_permutation", size, 0), "heddle", cold,
-        [generator = philox{}](auto y) mutable {
+    row_case(fmt::format("random_permutation/i32/{}", size), result_vector<std::int32_t>(size))
+        .row("heddle", cold, [generator = philox{}](auto y) mutable {
             random_permutation(y, generator, stream());
             ++generator.offset;
-        },
-        result_vector<std::int32_t>(size));
+        });
 }
 
 }  // namespace
@@ -89,13 +75,11 @@ void register_random() {
         normal<float>(large, algorithm);
         dropout_row<half>(large, algorithm);
     }
-    host_operand_row(
-        vector<float>("random_uniform", medium, 0), "host",
-        [](auto y) {
+    row_case(fmt::format("random_uniform/f32/{}", medium), result_vector<float>(medium))
+        .host_row("host", [](auto y) {
             host::random_uniform<float>(y, 0, 1, {});
             benchmark::DoNotOptimize(y.data);
-        },
-        result_vector<float>(medium));
+        });
 }
 
 }  // namespace heddle::bench

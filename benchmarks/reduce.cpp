@@ -2,58 +2,53 @@
 #include "benchmarks/operation.hpp"
 #include "benchmarks/support/cub.hpp"
 #include "benchmarks/support/cublas.hpp"
-#include <heddle/reduce.hpp>
 
 #include <benchmark/benchmark.h>
 
 namespace heddle::bench {
 namespace {
 
-/// The bytes of the result are not counted.
-template <class T>
-problem vectors(std::string_view op, std::int64_t size, int inputs = 1) {
-    return {fmt::format("{}/{}/{}", op, dtype<T>, size), inputs * sizeof(T) * static_cast<double>(size)};
+/// Calls take scratch memory, one vector or two, and the result's address. The bytes of the result are not counted.
+template <class T, class Result, int inputs = 1>
+auto reduction_of(std::string_view op, std::int64_t size, auto scratch_bytes) {
+    const auto x = random_vector<T>(size);
+    const problem of{fmt::format("{}/{}/{}", op, dtype<T>, size), inputs * x.bytes()};
+    if constexpr (inputs == 1)
+        return row_case(of, scratch{scratch_bytes}, x, result_array<Result>(1));
+    else
+        return row_case(of, scratch{scratch_bytes}, x, x, result_array<Result>(1));
 }
 
-/// `call` takes x, the result's address and scratch memory of `scratch_bytes`.
-template <class T, class Result>
-void row(std::string_view op, std::int64_t size, std::string_view library, temperature temperature,
-         std::int64_t scratch_bytes, auto call) {
-    operand_row(vectors<T>(op, size), library, temperature, call, random_vector<T>(size),
-                result_array<Result>(1), scratch{[scratch_bytes] { return scratch_bytes; }});
-}
-
-template <class T>
-std::int64_t scratch_bytes(std::int64_t size, reduce_algorithm algorithm = reduce_algorithm::automatic) {
-    if (!has_device()) return 0;
-    return reduce_workspace_bytes({.x = {.size = size, .element_bytes = sizeof(T)}},
-                                  traits_of(current_device()), algorithm);
-}
-
-/// `call` takes x, the result's address, the stream and options.
-template <class T, class Result>
+/// `call` takes the vectors, the result's address, the stream and options.
+template <class T, class Result, int inputs = 1>
 void heddle_row(std::string_view op, std::int64_t size, temperature temperature, auto call,
                 reduce_algorithm algorithm = reduce_algorithm::automatic) {
-    row<T, Result>(op, size, implementation(algorithm), temperature, scratch_bytes<T>(size, algorithm),
-                   [call, algorithm](auto x, auto* result, auto scratch) {
-                       call(x, result, stream(),
-                            reduce_options{.algorithm = algorithm, .workspace = scratch});
-                   });
+    const auto bytes = [=] {
+        return reduce_workspace_bytes({.x = {.size = size, .element_bytes = sizeof(T)}},
+                                      traits_of(current_device()), algorithm);
+    };
+    reduction_of<T, Result, inputs>(op, size, bytes)
+        .row(implementation(algorithm), temperature, [call, algorithm](auto scratch, auto... views) {
+            call(views..., stream(), reduce_options{.algorithm = algorithm, .workspace = scratch});
+        });
 }
 
 template <class T, class Result>
 void cub_row(std::string_view op, std::int64_t size, temperature temperature, reduce_operation operation) {
-    row<T, Result>(op, size, "cub", temperature, cub_scratch_bytes,
-                   [operation](auto x, auto* result, auto scratch) {
-                       cub_reduce<T>(operation, x.data, nullptr, x.size, result, scratch);
-                   });
+    reduction_of<T, Result>(op, size, [] {
+        return cub_scratch_bytes;
+    }).row("cub", temperature, [operation](auto scratch, auto x, auto* result) {
+        cub_reduce<T>(operation, x.data, nullptr, x.size, result, scratch);
+    });
 }
 
 #if HEDDLE_HAS_CUBLAS
 /// `function` takes one vector.
 template <class T, class Result>
 void cublas_row(std::string_view op, std::int64_t size, temperature temperature, const auto& function) {
-    row<T, Result>(op, size, "cublas", temperature, 0, [&function](auto x, auto* result, auto) {
+    reduction_of<T, Result>(op, size, [] {
+        return 0;
+    }).row("cublas", temperature, [&function](auto, auto x, auto* result) {
         const scalars_on_device mode;
         check(function(cublas_handle(), x.size, x.data, 1, result));
     });
@@ -92,31 +87,19 @@ void argmaxima(std::int64_t size) {
 #endif
 }
 
-void extrema(std::int64_t size) {
-    pair_of_rows<float, float>("min", size, reduce_operation::min, min<float>);
-    pair_of_rows<float, float>("max", size, reduce_operation::max, max<float>);
-    pair_of_rows<float, std::int64_t>("argmin", size, reduce_operation::argmin, argmin<float>);
-}
-
-/// `call` takes x, y, the result's address and scratch memory of `scratch_bytes`.
-template <class T>
-void dot_row(std::int64_t size, std::string_view library, std::int64_t scratch_bytes, auto call) {
-    operand_row(vectors<T>("dot", size, 2), library, cold, call, random_vector<T>(size),
-                random_vector<T>(size), result_array<float>(1),
-                scratch{[scratch_bytes] { return scratch_bytes; }});
-}
-
 template <class T>
 void dots(std::int64_t size) {
-    dot_row<T>(size, "heddle", scratch_bytes<T>(size), [](auto x, auto y, auto* result, auto scratch) {
-        dot<T>(x, y, result, stream(), {.workspace = scratch});
-    });
-    dot_row<T>(size, "cub", cub_scratch_bytes, [](auto x, auto y, auto* result, auto scratch) {
+    heddle_row<T, float, 2>("dot", size, cold, dot<T>);
+    reduction_of<T, float, 2>("dot", size, [] {
+        return cub_scratch_bytes;
+    }).row("cub", cold, [](auto scratch, auto x, auto y, auto* result) {
         cub_reduce<T>(reduce_operation::dot, x.data, y.data, x.size, result, scratch);
     });
 #if HEDDLE_HAS_CUBLAS
     if constexpr (std::is_same_v<T, float>)
-        dot_row<T>(size, "cublas", 0, [](auto x, auto y, auto* result, auto) {
+        reduction_of<T, float, 2>("dot", size, [] {
+            return 0;
+        }).row("cublas", cold, [](auto, auto x, auto y, auto* result) {
             const scalars_on_device mode;
             check(cublasSdot_64(cublas_handle(), x.size, x.data, 1, y.data, 1, result));
         });
@@ -130,32 +113,6 @@ void means_norms_and_counts(std::int64_t size) {
     pair_of_rows<T, float>("norm1", size, reduce_operation::norm1, norm1<T>);
     pair_of_rows<T, float>("norm2", size, reduce_operation::norm2, norm2<T>);
     pair_of_rows<T, std::int64_t>("count_nonzero", size, reduce_operation::count_nonzero, count_nonzero<T>);
-#if HEDDLE_HAS_CUBLAS
-    if constexpr (std::is_same_v<T, float>) {
-        cublas_row<float, float>("norm1", size, cold, cublasSasum_64);
-        cublas_row<float, float>("norm2", size, cold, cublasSnrm2_64);
-    }
-#endif
-}
-
-/// norm2 of double scales its elements.
-void norms_of_double(std::int64_t size) {
-    heddle_row<double, double>("norm2", size, cold, norm2<double>);
-#if HEDDLE_HAS_CUBLAS
-    cublas_row<double, double>("norm2", size, cold, cublasDnrm2_64);
-#endif
-}
-
-void host_sums(std::int64_t size) {
-    host_operand_row(
-        vectors<float>("sum", size), "host", [](auto x) { benchmark::DoNotOptimize(host::sum<float>(x)); },
-        random_vector<float>(size));
-#if HEDDLE_HAS_OPENBLAS
-    host_operand_row(
-        vectors<float>("sum", size), "openblas",
-        [](auto x) { benchmark::DoNotOptimize(cblas_sasum(static_cast<blasint>(x.size), x.data, 1)); },
-        random_vector<float>(size));
-#endif
 }
 
 }  // namespace
@@ -177,13 +134,26 @@ void register_reduce() {
         dots<float>(size);
         for (const auto algorithm : reduce_algorithms()) heddle_sum<float>(size, cold, algorithm);
     }
-    extrema(large);
+    pair_of_rows<float, float>("min", large, reduce_operation::min, min<float>);
+    pair_of_rows<float, float>("max", large, reduce_operation::max, max<float>);
+    pair_of_rows<float, std::int64_t>("argmin", large, reduce_operation::argmin, argmin<float>);
     dots<half>(large);
     means_norms_and_counts<float>(large);
     means_norms_and_counts<half>(large);
-    norms_of_double(large);
+    heddle_row<double, double>("norm2", large, cold, norm2<double>);  // it scales its elements
+#if HEDDLE_HAS_CUBLAS
+    cublas_row<float, float>("norm1", large, cold, cublasSasum_64);
+    cublas_row<float, float>("norm2", large, cold, cublasSnrm2_64);
+    cublas_row<double, double>("norm2", large, cold, cublasDnrm2_64);
+#endif
 
-    host_sums(medium);
+    const row_case on_host(fmt::format("sum/f32/{}", medium), random_vector<float>(medium));
+    on_host.host_row("host", [](auto x) { benchmark::DoNotOptimize(host::sum<float>(x)); });
+#if HEDDLE_HAS_OPENBLAS
+    on_host.host_row("openblas", [](auto x) {
+        benchmark::DoNotOptimize(cblas_sasum(static_cast<blasint>(x.size), x.data, 1));
+    });
+#endif
 }
 
 void add_sum_rows(std::string_view type, const extents& shape) {

@@ -1,6 +1,5 @@
 #include "benchmarks/operation.hpp"
 #include "benchmarks/support/cub.hpp"
-#include <heddle/scan.hpp>
 
 #include <benchmark/benchmark.h>
 
@@ -9,20 +8,11 @@ namespace {
 
 enum class kind { inclusive, exclusive };
 
-/// Each element is read once and written once.
 template <class T>
-problem vector(kind kind, std::int64_t size) {
-    const std::string_view op = kind == kind::inclusive ? "inclusive_scan" : "exclusive_scan";
-    const double bytes = sizeof(T) * static_cast<double>(size);
-    return {fmt::format("{}/{}/{}", op, dtype<T>, size), bytes, bytes};
-}
-
-/// `call` takes x, y and scratch memory. `scratch_bytes` returns its size.
-template <class T>
-void row(const problem& problem, std::string_view library, temperature temperature, std::int64_t size,
-         auto scratch_bytes, auto call) {
-    operand_row(problem, library, temperature, call, random_vector<T>(size), result_vector<T>(size),
-                scratch{scratch_bytes});
+auto scan_of(kind kind, std::int64_t size, std::string_view layout = "") {
+    return row_case(
+        fmt::format("{}clusive_scan/{}/{}{}", kind == kind::inclusive ? "in" : "ex", dtype<T>, size, layout),
+        random_vector<T>(size), result_vector<T>(size));
 }
 
 template <class T>
@@ -32,40 +22,33 @@ void heddle_scan(kind kind, std::int64_t size, temperature temperature,
         const vector_layout lies{size, 1, sizeof(T)};
         return scan_workspace_bytes({lies, lies}, traits_of(current_device()), algorithm);
     };
-    row<T>(vector<T>(kind, size), implementation(algorithm), temperature, size, bytes,
-           [kind, algorithm](auto x, auto y, auto scratch) {
-               const scan_options options{.algorithm = algorithm, .workspace = scratch};
-               if (kind == kind::inclusive)
-                   inclusive_scan<T>(x, y, stream(), options);
-               else
-                   exclusive_scan<T>(x, y, stream(), options);
-           });
+    const auto scan = kind == kind::inclusive ? inclusive_scan<T> : exclusive_scan<T>;
+    scan_of<T>(kind, size)
+        .with(scratch{bytes})
+        .row(implementation(algorithm), temperature, [scan, algorithm](auto x, auto y, auto scratch) {
+            scan(x, y, stream(), {.algorithm = algorithm, .workspace = scratch});
+        });
 }
 
 template <class T>
 void scans(kind kind, std::int64_t size, temperature temperature) {
     heddle_scan<T>(kind, size, temperature);
     const auto count = static_cast<std::int32_t>(size);
-    row<T>(
-        vector<T>(kind, size), "cub", temperature, size, [count] { return cub_scan_scratch_bytes<T>(count); },
-        [kind, count](auto x, auto y, auto scratch) {
-            (kind == kind::inclusive ? cub_inclusive_scan<T> : cub_exclusive_scan<T>)(x.data, y.data, count,
-                                                                                      scratch);
+    scan_of<T>(kind, size)
+        .with(scratch{[count] { return cub_scan_scratch_bytes<T>(count); }})
+        .row("cub", temperature, [kind, count](auto x, auto y, auto scratch) {
+            cub_scan(kind == kind::inclusive, x.data, y.data, count, scratch);
         });
 }
 
 /// The addresses differ modulo 16, so that elements are moved one by one.
 void misaligned_scan(std::int64_t size) {
-    problem problem = vector<float>(kind::inclusive, size);
-    problem.name += "-misaligned";
-    operand_row(
-        problem, "heddle", cold,
-        [size](auto x, auto y, auto scratch) {
+    const auto bytes = [size] { return scan_workspace_bytes({{size}, {size}}, traits_of(current_device())); };
+    row_case(scan_of<float>(kind::inclusive, size, "-misaligned").problem, random_vector<float>(size + 1),
+             result_vector<float>(size), scratch{bytes})
+        .row("heddle", cold, [size](auto x, auto y, auto scratch) {
             inclusive_scan<float>({x.data + 1, size}, y, stream(), {.workspace = scratch});
-        },
-        random_vector<float>(size + 1), result_vector<float>(size), scratch{[size] {
-            return scan_workspace_bytes({{size}, {size}}, traits_of(current_device()));
-        }});
+        });
 }
 
 }  // namespace
@@ -88,13 +71,10 @@ void register_scan() {
         for (const auto algorithm : scan_algorithms())
             heddle_scan<float>(kind::inclusive, size, cold, algorithm);
 
-    host_operand_row(
-        vector<float>(kind::inclusive, medium), "host",
-        [](auto x, auto y) {
-            host::inclusive_scan<float>(x, y);
-            benchmark::DoNotOptimize(y.data);
-        },
-        random_vector<float>(medium), result_vector<float>(medium));
+    scan_of<float>(kind::inclusive, medium).host_row("host", [](auto x, auto y) {
+        host::inclusive_scan<float>(x, y);
+        benchmark::DoNotOptimize(y.data);
+    });
 }
 
 }  // namespace heddle::bench

@@ -1,78 +1,57 @@
 #include "benchmarks/ladders/ladder.hpp"
 #include "benchmarks/operation.hpp"
 #include "benchmarks/support/cudnn.hpp"
-#include <heddle/softmax.hpp>
 
 namespace heddle::bench {
 namespace {
 
 using shape = matrix_shape;
 
+/// A softmax of x in y, or its logarithm.
 template <class T>
-problem matrices(std::string_view op, const shape& s, int inputs = 1) {
-    const double bytes = sizeof(T) * static_cast<double>(s.size());
-    return {fmt::format("{}/{}/{}x{}", op, dtype<T>, s.rows, s.cols), inputs * bytes, bytes};
-}
-
-/// `prepare` takes x and y, and returns the call.
-template <class T>
-void row(std::string_view op, const shape& s, std::string_view library, temperature temperature,
-         auto prepare) {
-    prepared_row(matrices<T>(op, s), library, temperature, prepare, random_matrix<T>(s), result_matrix<T>(s));
+auto softmax_of(const shape& s, bool is_logarithm = false) {
+    return row_case(s.name<T>(is_logarithm ? "log_softmax" : "softmax"), random_matrix<T>(s),
+                    result_matrix<T>(s));
 }
 
 template <class T>
 void heddle_row(const shape& s, temperature temperature,
                 softmax_algorithm algorithm = softmax_algorithm::automatic) {
-    row<T>("softmax", s, implementation(algorithm), temperature, [algorithm](auto x, auto y) {
-        return [=] { softmax<T>(x, y, stream(), {.algorithm = algorithm}); };
+    softmax_of<T>(s).row(implementation(algorithm), temperature, [algorithm](auto x, auto y) {
+        softmax<T>(x, y, stream(), {.algorithm = algorithm});
     });
 }
 
-#if HEDDLE_HAS_CUDNN
 template <class T>
-void cudnn_row(std::string_view op, const shape& s, temperature temperature, bool is_logarithm) {
-    row<T>(op, s, "cudnn", temperature, [is_logarithm](auto x, auto y) {
+void peer_row([[maybe_unused]] const shape& s, [[maybe_unused]] temperature temperature,
+              [[maybe_unused]] bool is_logarithm) {
+#if HEDDLE_HAS_CUDNN
+    softmax_of<T>(s, is_logarithm).prepared_row("cudnn", temperature, [is_logarithm](auto x, auto y) {
         return [x, y, softmax = cudnn_softmax<T>(x, y, is_logarithm)] { softmax(x.data, y.data); };
     });
-}
 #endif
+}
 
 template <class T>
 void comparison(const shape& s, temperature temperature) {
     heddle_row<T>(s, temperature);
-#if HEDDLE_HAS_CUDNN
-    cudnn_row<T>("softmax", s, temperature, false);
-#endif
-}
-
-void log_comparison(const shape& s) {
-    row<float>("log_softmax", s, "heddle", cold,
-               [](auto x, auto y) { return [=] { log_softmax<float>(x, y, stream()); }; });
-#if HEDDLE_HAS_CUDNN
-    cudnn_row<float>("log_softmax", s, cold, true);
-#endif
+    peer_row<T>(s, temperature, false);
 }
 
 /// The gradients of softmax and of its logarithm read y and dy.
 template <class T>
 void gradient_row(std::string_view op, const shape& s,
                   softmax_gradient_algorithm algorithm = softmax_gradient_algorithm::automatic) {
-    const bool is_logarithm = op == "log_softmax_gradient";
-    operand_row(
-        matrices<T>(op, s, 2), implementation(algorithm), cold,
-        [=](auto... y_dy_dx) {
-            const softmax_gradient_options options{.algorithm = algorithm};
-            is_logarithm ? log_softmax_gradient<T>(y_dy_dx..., stream(), options)
-                         : softmax_gradient<T>(y_dy_dx..., stream(), options);
-        },
-        random_matrix<T>(s), random_matrix<T>(s), result_matrix<T>(s));
+    const auto gradient = op == "softmax_gradient" ? softmax_gradient<T> : log_softmax_gradient<T>;
+    row_case(s.name<T>(op), random_matrix<T>(s), random_matrix<T>(s), result_matrix<T>(s))
+        .row(implementation(algorithm), cold,
+             [=](auto... y_dy_dx) { gradient(y_dy_dx..., stream(), {.algorithm = algorithm}); });
 }
 
 }  // namespace
 
 void register_softmax() {
-    constexpr shape square{4096, 4096}, host_square{1024, 1024};
+    constexpr shape square{4096, 4096};
     constexpr shape shapes[] = {square,       {512, 65536},  {16384, 128}, {1 << 20, 32},
                                 {4095, 4097}, {64, 1 << 20}, {64, 128}};
     for (const shape& s : shapes) comparison<float>(s, cold);
@@ -80,7 +59,9 @@ void register_softmax() {
     comparison<bfloat16>(square, cold);
     for (const shape& s : {square, {16384, 128}}) {
         comparison<float>(s, hot);
-        log_comparison(s);
+        softmax_of<float>(s, true).row("heddle", cold,
+                                       [](auto x, auto y) { log_softmax<float>(x, y, stream()); });
+        peer_row<float>(s, cold, true);
     }
 
     for (const shape& s : {square, {16384, 128}, {512, 65536}})
@@ -95,9 +76,7 @@ void register_softmax() {
     for (const auto algorithm : softmax_gradient_algorithms())
         gradient_row<bfloat16>("softmax_gradient", {8192, 4096}, algorithm);
 
-    host_operand_row(
-        matrices<float>("softmax", host_square), "host", [](auto x, auto y) { host::softmax<float>(x, y); },
-        random_matrix<float>(host_square), result_matrix<float>(host_square));
+    softmax_of<float>({1024, 1024}).host_row("host", [](auto x, auto y) { host::softmax<float>(x, y); });
 }
 
 void add_softmax_rows(std::string_view type, const extents& shape) {

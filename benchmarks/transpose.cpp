@@ -1,44 +1,38 @@
 #include "benchmarks/ladders/ladder.hpp"
 #include "benchmarks/operation.hpp"
 #include "benchmarks/support/cublas.hpp"
-#include <heddle/copy.hpp>
-#include <heddle/transpose.hpp>
 
 namespace heddle::bench {
 namespace {
 
+/// A source, rows x cols, and a destination, cols x rows.
 template <class T>
-problem matrix(const matrix_shape& s, std::string_view layout = "") {
-    const double bytes = sizeof(T) * static_cast<double>(s.size());
-    return {fmt::format("transpose/{}/{}x{}{}", dtype<T>, s.rows, s.cols, layout), bytes, bytes};
-}
-
-/// `call` takes the source, rows x cols, and the destination, cols x rows.
-template <class T>
-void row(const matrix_shape& s, std::string_view library, temperature temperature, auto call) {
-    operand_row(matrix<T>(s), library, temperature, call, random_matrix<T>(s),
-                result_matrix<T>(s.cols, s.rows));
+auto transpose_of(const matrix_shape& s, std::string_view layout = "") {
+    return row_case(s.name<T>("transpose") + std::string(layout), random_matrix<T>(s),
+                    result_matrix<T>({s.cols, s.rows}));
 }
 
 template <class T>
 void heddle_row(const matrix_shape& s, temperature temperature,
                 transpose_algorithm algorithm = transpose_algorithm::automatic) {
-    row<T>(s, implementation(algorithm), temperature, [algorithm](auto source, auto destination) {
-        transpose<T>(source, destination, stream(), {.algorithm = algorithm});
-    });
+    transpose_of<T>(s).row(implementation(algorithm), temperature,
+                           [algorithm](auto source, auto destination) {
+                               transpose<T>(source, destination, stream(), {.algorithm = algorithm});
+                           });
 }
 
 /// A copy of the same bytes is as fast as a transpose can be.
 template <class T>
 void comparison(const matrix_shape& s, temperature temperature = cold) {
     heddle_row<T>(s, temperature);
-    row<T>(s, "copy", temperature, [size = s.size()](auto source, auto destination) {
+    const auto of = transpose_of<T>(s);
+    of.row("copy", temperature, [size = s.size()](auto source, auto destination) {
         copy(vector_view<const T>{source.data, size}, vector_view<T>{destination.data, size}, stream());
     });
 #if HEDDLE_HAS_CUBLAS
     // cuBLAS computes A^T + 0 B. To it, source and destination are column-major, and still transposes of each other.
     if constexpr (std::is_same_v<T, float>)
-        row<T>(s, "cublas", temperature, [](auto source, auto destination) {
+        of.row("cublas", temperature, [](auto source, auto destination) {
             const float one = 1, zero = 0;
             check(cublasSgeam_64(cublas_handle(), CUBLAS_OP_T, CUBLAS_OP_N, source.rows, source.cols, &one,
                                  source.data, source.cols, &zero, destination.data, source.rows,
@@ -65,24 +59,19 @@ void register_transpose() {
 
     for (const auto algorithm : transpose_algorithms()) heddle_row<float>(square, cold, algorithm);
     // The source is row-major and the destination is column-major, so that rows are copied.
-    operand_row(
-        matrix<float>(square, "-same-order"), "heddle", cold,
-        [](auto source, auto destination) { transpose<float>(source, transposed(destination), stream()); },
-        random_matrix<float>(square), result_matrix<float>(square));
-
-    host_operand_row(
-        matrix<float>(square), "host",
-        [](auto source, auto destination) { host::transpose<float>(source, destination); },
-        random_matrix<float>(square), result_matrix<float>(square));
+    transpose_of<float>(square, "-same-order").row("heddle", cold, [](auto source, auto destination) {
+        transpose<float>(source, transposed(destination), stream());
+    });
+    transpose_of<float>(square).host_row(
+        "host", [](auto source, auto destination) { host::transpose<float>(source, destination); });
 }
 
 void add_transpose_rows(std::string_view type, const extents& shape) {
-    with_type_named<double, half, std::uint8_t, float>(type,
-                                                       [s = matrix_shape{shape[0], shape[1]}]<class T>() {
-                                                           for (const auto algorithm : transpose_algorithms())
-                                                               heddle_row<T>(s, cold, algorithm);
-                                                           comparison<T>(s);
-                                                       });
+    const matrix_shape s{shape[0], shape[1]};
+    with_type_named<double, half, std::uint8_t, float>(type, [&s]<class T>() {
+        for (const auto algorithm : transpose_algorithms()) heddle_row<T>(s, cold, algorithm);
+        comparison<T>(s);
+    });
 }
 
 }  // namespace heddle::bench

@@ -7,11 +7,13 @@ usage: bench_headline.py ROOT
 import dataclasses
 import json
 import random
+import statistics
 import subprocess
 import sys
 import unittest
 
 import shared
+from shared import row
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,6 +51,11 @@ def times(us: float, kind: Kind, rng: random.Random) -> list[list[float]]:
     return result
 
 
+def timed(name: str, samples: list[list[float]], **fields: object) -> dict:
+    """A row with the us of each process's repetitions."""
+    return row(name, statistics.median(us for process in samples for us in process), processes=samples, **fields)
+
+
 def record(seed: int, factors: dict[str, float] | None = None, machine: float = 1.0, **fields: object) -> dict:
     """The rows of a run: the same for all seeds, with other noise. `factors` multiply heddle's times, `machine` all."""
     rng = random.Random(seed)
@@ -58,12 +65,11 @@ def record(seed: int, factors: dict[str, float] | None = None, machine: float = 
     for kind, name in names():
         us = rows_rng.uniform(*kind.us)
         own = (factors or {}).get(name, 1.0)
-        rows.append({"name": f"{name}/heddle", "peer": f"{name}/peer",
-                     "samples_us": times(of_run * own * us, kind, rng)})
-        peers.append({"name": f"{name}/peer", "samples_us": times(of_run * 1.2 * us, kind, rng)})
-    return {"format": bench_compare.FORMAT, "gpu": "GPU", "commit": str(seed), "driver": "1", "cuda": "13.0",
-            "libraries": {}, "gpu_states": [{"sm_mhz": [300, 1900, 1980], "throttle_reasons": ["sw_power_cap"]}],
-            "processes": PROCESSES, "repetitions": REPETITIONS, "rows": rows + peers} | fields
+        rows.append(timed(f"{name}/heddle", times(of_run * own * us, kind, rng), peer=f"{name}/peer"))
+        peers.append(timed(f"{name}/peer", times(of_run * 1.2 * us, kind, rng)))
+    return {"schema": 1, "gpu": {"name": "GPU"}, "date": "2000-01-01", "commit": str(seed), "driver": "1", "cuda": "13.0",
+            "peers": {}, "watched": {"sm_mhz": [300, 1900, 1980], "throttled": ["sw_power_cap"]}, "complete": True,
+            "repetitions": REPETITIONS, "rows": rows + peers} | fields
 
 
 class InFolder(shared.InFolder):
@@ -109,21 +115,20 @@ class Comparison(InFolder):
         def exact(us: float) -> dict:
             samples = [[us] * REPETITIONS] * PROCESSES
             peer = [[10.0] * REPETITIONS] * PROCESSES
-            return record(0, rows=[{"name": "a/heddle", "peer": "a/peer", "samples_us": samples},
-                                   {"name": "a/peer", "samples_us": peer}])
+            return record(0, rows=[timed("a/f32/1/heddle", samples, peer="a/f32/1/peer"), timed("a/f32/1/peer", peer)])
 
         for old, new, verdict in ((2.0, 2.29, "same"), (2.0, 2.31, "slower"), (2.31, 2.0, "faster"),
                                   (100.0, 102.9, "same"), (100.0, 103.1, "slower"), (100.0, 96.9, "faster")):
-            self.assertEqual(self.verdicts(exact(old), exact(new)), {"a": verdict}, (old, new))
+            self.assertEqual(self.verdicts(exact(old), exact(new)), {"a/f32/1": verdict}, (old, new))
 
     def test_the_interval_resamples_whole_processes(self) -> None:
         """Repetitions that agree within processes, which differ: more repetitions give no more information."""
         def of(processes: list[float]) -> dict:
-            return record(0, processes=3, repetitions=50,
-                          rows=[{"name": "a/heddle", "peer": "none", "samples_us": [[us] * 50 for us in processes]}])
+            return record(0, repetitions=50,
+                          rows=[timed("a/f32/1/heddle", [[us] * 50 for us in processes], peer="none")])
 
-        self.assertEqual(self.verdicts(of([100, 100, 110]), of([110, 100, 110])), {"a": "same"})
-        self.assertEqual(self.verdicts(of([100, 100, 101]), of([110, 109, 110])), {"a": "slower"})
+        self.assertEqual(self.verdicts(of([100, 100, 110]), of([110, 100, 110])), {"a/f32/1": "same"})
+        self.assertEqual(self.verdicts(of([100, 100, 101]), of([110, 109, 110])), {"a/f32/1": "slower"})
 
     def test_weights_of_a_median(self) -> None:
         for count in (3, 5, 8):
@@ -150,8 +155,9 @@ class ExitStatus(InFolder):
 
     def test_a_row_that_is_gone_or_failed_counts(self) -> None:
         old, gone, failed = record(1), record(1), record(1)
-        name = gone["rows"].pop(0)["name"]
-        failed["rows"][0] = {"name": name, "peer": failed["rows"][0]["peer"], "error": "why not"}
+        name = f"{names()[0][1]}/heddle"
+        del gone["rows"][0]
+        failed["rows"][0] = row(name, None, peer=failed["rows"][0]["peer"], error="why not")
         for new in (gone, failed):
             run = self.run_compare(self.file(old), self.file(new))
             self.assertEqual(run.returncode, 1, run.stdout + run.stderr)
@@ -163,15 +169,15 @@ class ExitStatus(InFolder):
             return [line for line in self.run_compare(*arguments).stdout.splitlines() if line.startswith("only in")]
 
         old, new = record(1), record(1)
-        new["rows"] = [row for row in new["rows"] if not row["name"].startswith("large")]
+        new["rows"] = [of for of in new["rows"] if of["operation"] != "large"]
         with_more = record(1)
-        with_more["rows"].append({**with_more["rows"][0], "name": "more/heddle"})
+        with_more["rows"].append({**with_more["rows"][0], "operation": "more"})
         files = self.file(old), self.file(new)
         self.assertEqual(lines(*files), [
             "only in old, or failed in new: 18 rows, such as large/f32/0/heddle, large/f32/1/heddle, "
             "large/f32/10/heddle; --all shows all"])
         self.assertEqual(len(lines(*files, "--all")), 18)
-        self.assertEqual(lines(files[0], self.file(with_more)), ["only in new: more/heddle"])
+        self.assertEqual(lines(files[0], self.file(with_more)), ["only in new: more/f32/0/heddle"])
 
     def test_says_how_the_peers_changed(self) -> None:
         run = self.run_compare(self.file(record(1)), self.file(record(1, machine=1.04)))
@@ -182,19 +188,19 @@ class ExitStatus(InFolder):
     def test_refuses_bad_input(self) -> None:
         good = record(1)
         other_rows = record(1)
-        other_rows["rows"] = [{**row, "name": f"other-{row['name']}"} for row in other_rows["rows"]]
+        other_rows["rows"] = [{**of, "operation": f"other-{of['operation']}"} for of in other_rows["rows"]]
         lacking = record(1)
-        lacking["rows"][0]["samples_us"] = lacking["rows"][0]["samples_us"][:-1]
+        lacking["rows"][0]["processes"] = lacking["rows"][0]["processes"][:-1]
         short = record(1)
-        short["rows"][0]["samples_us"][0].pop()
+        short["rows"][0]["processes"][0].pop()
         not_a_time = record(1)
-        not_a_time["rows"][0]["samples_us"][0][0] = float("nan")
+        not_a_time["rows"][0]["processes"][0][0] = float("nan")
         without_rows = {key: value for key, value in good.items() if key != "rows"}
-        for new, message in ((record(1, format=bench_compare.FORMAT + 1), "format"), ({"benchmarks": []}, "not a record"),
+        for new, message in ((record(1, schema=2), "schema 2"), ({"benchmarks": []}, "not a record"),
                              ([], "not a record"), ("", "Expecting value"), (json.dumps(good)[:-100], "cut off"),
                              (lacking, "damaged"), (short, "damaged"), (not_a_time, "damaged"),
                              (without_rows, "damaged"), (record(1, rows=[{}]), "damaged"),
-                             (record(1, gpu="another"), "different GPUs"), (other_rows, "no row in common")):
+                             (record(1, gpu={"name": "another"}), "different GPUs"), (other_rows, "no row in common")):
             for pair in ((self.file(good), self.file(new)), (self.file(new), self.file(good))):
                 run = self.run_compare(*pair)
                 self.assertEqual(run.returncode, 2, run.stdout + run.stderr)
@@ -203,7 +209,7 @@ class ExitStatus(InFolder):
         for arguments in ([old], [old, self.folder / "none.json"], [old, old, old], [old, old, "--threshold", "1"],
                           [old, old, "--threshold", "nan"]):
             self.assertEqual(self.run_compare(*arguments).returncode, 2)
-        self.assertEqual(self.run_compare(old, self.file(record(1, gpu="another")), "--force").returncode, 0)
+        self.assertEqual(self.run_compare(old, self.file(record(1, gpu={"name": "another"})), "--force").returncode, 0)
 
     def test_checks_itself(self) -> None:
         alike = [self.file(record(seed)) for seed in range(2)]

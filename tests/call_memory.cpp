@@ -15,7 +15,8 @@ std::vector<plain_call> calls() {
     if (HEDDLE_COMPILED_FOR_90 != 0)
         all.push_back({"matmul_of_half", 64 * 64, [](const auto&, cuda::stream_ref s, auto, scratch memory) {
                            matmul<half>({far_address<half>(0), 64, many}, {far_address<half>(1), many, 64},
-                                        {far_address<half>(2), 64, 64}, s, {.scratch = memory});
+                                        {far_address<half>(2), 64, 64}, s,
+                                        {.algorithm = matmul_algorithm::skinny, .scratch = memory});
                        }});
     return all;
 }

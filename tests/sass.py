@@ -43,6 +43,8 @@ EXPECTATIONS = [
     Expectation(r"matmul::thin<", ["FFMA", "LDGSTS", "LDS.128", "CCTL"]),
     Expectation(r"matmul::stream_tiles<", ["FFMA", "LDGSTS", "LDS.128", r"STG\.E"]),
     Expectation(r"matmul::packed_tiles<", ["FFMA", "LDGSTS", "LDS.128", r"STG\.E"]),
+    Expectation(r"matmul::stream_mma<.*(half|bfloat16)", ["HMMA", "LDSM", "LDGSTS"]),
+    Expectation(r"matmul::stream_mma<.*float, float", ["HMMA.*TF32", "LDSM", "LDGSTS"]),
     Expectation(r"matmul::tma_pipelined\b", ["FFMA", "UTMALDG"], HOPPER),
     Expectation(r"matmul::tf32x3<", ["HMMA.*TF32", "LDGSTS"]),
     Expectation(r"matmul::skinny_by_(rows|columns)<", ["FFMA"]),
@@ -52,15 +54,16 @@ EXPECTATIONS = [
     Expectation(r"matmul::mma_sync<.*>, false,", ["HMMA", "LDSM"], may_have_local_memory=True),  # element by element
     Expectation(r"matmul::wgmma_tma<", ["HGMMA", "UTMALDG"], HOPPER),
     Expectation(r"matmul::warp_specialized<", ["HGMMA", "UTMALDG"], HOPPER),
-    Expectation(rf"frame::.*product_mainloop<.*wgmma_tile<(?!{HALVES_WITH_EPILOGUE}|matmul::multicast_kernels\b)"
+    Expectation(rf"frame::.*product_mainloop<.*parted_tile<(?!{HALVES_WITH_EPILOGUE}|matmul::multicast_kernels\b)"
                 r".*one_product<(?!.*residual<float)",
                 ["HGMMA", "UTMALDG", "UTMASTG"], HOPPER),
-    Expectation(rf"frame::.*product_mainloop<.*wgmma_tile<{HALVES_WITH_EPILOGUE}.*one_product<(?!.*residual<float)",
+    Expectation(rf"frame::.*product_mainloop<.*parted_tile<{HALVES_WITH_EPILOGUE}.*one_product<(?!.*residual<float)",
                 ["HGMMA", "UTMALDG", "UTMASTG"], HOPPER, may_have_local_memory=True),  # between its tiles
-    Expectation(r"frame::.*product_mainloop<.*wgmma_tile<.*one_product<.*residual<float", ["HGMMA", "UTMALDG", "UTMASTG"], HOPPER,
+    Expectation(r"frame::.*product_mainloop<.*parted_tile<.*one_product<.*residual<float", ["HGMMA", "UTMALDG", "UTMASTG"], HOPPER,
                 may_have_local_memory=True),  # its epilogue
-    Expectation(r"frame::.*product_mainloop<.*wgmma_tile<matmul::multicast_kernels,", ["HGMMA", "UTMALDG.*MULTICAST"], HOPPER),
+    Expectation(r"frame::.*product_mainloop<.*parted_tile<matmul::multicast_kernels,", ["HGMMA", "UTMALDG.*MULTICAST"], HOPPER),
     Expectation(r"frame::.*product_mainloop<.*wgmma_tile<.*product_group<", ["HGMMA", "UTMALDG"], HOPPER),
+    Expectation(r"frame::add_parts<", [r"LDG\.E\.128"]),
     Expectation(r"conv::wgmma<", ["HGMMA", r"UTMALDG.*IM2COL"], HOPPER),
     Expectation(r"frame::.*window_mainloop<.*wgmma_tile<", ["HGMMA", r"UTMALDG.*IM2COL", "UTMASTG"], HOPPER,
                 may_have_local_memory=True),  # its epilogue
@@ -83,6 +86,8 @@ EXPECTATIONS = [
                 may_have_local_memory=True),
     Expectation(r"conv::depthwise<", ["FFMA"], may_have_local_memory=True),
     Expectation(r"conv::register_tiled<", ["FFMA", "LDGSTS", "LDS.128"]),
+    Expectation(r"conv::add_shares<", ["FADD"]),
+    Expectation(r"conv::multiply_patches<", ["HMMA", "LDSM", r"LDGSTS\..*128"]),
     Expectation(r"conv::mma_sync<[^>]*>, 16, (__half|__nv_bfloat16)", ["HMMA", "LDSM", r"LDGSTS\..*128"]),
     Expectation(r"conv::mma_sync<[^>]*>, 16, float", ["HMMA.*TF32", "LDSM", "LDGSTS"], may_have_local_memory=True),
     Expectation(r"conv::mma_sync<[^>]*>, 4,", ["HMMA", "LDSM", "LDGSTS"]),

@@ -5,6 +5,7 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 #include <vector>
 
@@ -58,38 +59,19 @@ __global__ void __launch_bounds__(block)
 
 using kernel = void (*)(const uint4*, uint4*, std::int64_t);
 
-template <access kind, bool streams, bool backwards>
-kernel kernel_of(int packets) {
-    switch (packets) {
-        case 1:
-            return access_kernel<kind, 1, streams, backwards>;
-        case 2:
-            return access_kernel<kind, 2, streams, backwards>;
-        case 4:
-            return access_kernel<kind, 4, streams, backwards>;
-        default:
-            return access_kernel<kind, 8, streams, backwards>;
-    }
-}
-
-template <access kind, bool backwards>
-kernel kernel_of(const access_variant& variant) {
-    return variant.streams ? kernel_of<kind, true, backwards>(variant.packets)
-                           : kernel_of<kind, false, backwards>(variant.packets);
+/// The kernels of all accesses, for 1, 2, 4 and 8 packets, with and without each flag.
+template <std::size_t... i>
+kernel kernel_at(std::size_t index, std::index_sequence<i...>) {
+    static constexpr kernel all[] = {
+        access_kernel<static_cast<access>(i / 16), 1 << i % 4, i / 4 % 2 == 1, i / 8 % 2 == 1>...};
+    return all[index];
 }
 
 kernel kernel_of(access access, const access_variant& variant, bool backwards) {
-    const auto of = [&]<bench::access kind>() {
-        return backwards ? kernel_of<kind, true>(variant) : kernel_of<kind, false>(variant);
-    };
-    switch (access) {
-        case access::read:
-            return of.template operator()<access::read>();
-        case access::write:
-            return of.template operator()<access::write>();
-        default:
-            return of.template operator()<access::copy>();
-    }
+    const auto bits = static_cast<std::size_t>(std::countr_zero(static_cast<unsigned>(variant.packets)));
+    const std::size_t index =
+        static_cast<std::size_t>(access) * 16 + (backwards ? 8 : 0) + (variant.streams ? 4 : 0) + bits;
+    return kernel_at(index, std::make_index_sequence<48>{});
 }
 
 /// That the device holds of a kernel at once.

@@ -1,26 +1,7 @@
-#include "benchmarks/support/rows.hpp"
-
 #include "benchmarks/ceilings/kernels.hpp"
 #include "benchmarks/operations.hpp"
 #include "benchmarks/support/kernels.hpp"
 #include "benchmarks/support/random.hpp"
-#include <heddle/buffer.hpp>
-#include <heddle/copy.hpp>
-#include <heddle/device.hpp>
-#include <heddle/error.hpp>
-#include <heddle/stream.hpp>
-
-#include <fmt/format.h>
-
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <limits>
-#include <memory>
-#include <optional>
-#include <string_view>
-#include <utility>
 
 namespace heddle::bench {
 namespace {
@@ -144,41 +125,41 @@ detail::measurement time_of_launches() {
     return {seconds(elapsed(start, stop)).count() / launches, launches};
 }
 
-/// Between pinned memory and the device's; only what passes between them is counted.
-void pinned_rows() {
-    for (const std::int64_t bytes : {1 << 12, 1 << 16, 1 << 20, 1 << 24, 1 << 28}) {
-        const auto moved = static_cast<double>(bytes);
-        device_row({fmt::format("ceiling/pinned_to_device/{}", bytes), 0, moved}, "heddle", temperature::cold,
-                   [bytes] {
-                       return [source = pinned_buffer<std::byte>(bytes),
-                               destination = device_buffer<std::byte>(bytes, stream())]() mutable {
-                           copy(source, destination, stream());
-                       };
-                   });
-        device_row({fmt::format("ceiling/pinned_to_host/{}", bytes), moved, 0}, "heddle", temperature::cold,
-                   [bytes] {
-                       return [source = random_on_device<std::uint8_t>(bytes),
-                               destination = pinned_buffer<std::uint8_t>(bytes)]() mutable {
-                           copy(source, destination, stream());
-                       };
-                   });
-    }
-}
-
-/// No ceiling: what rows of the headline stand beside that have no peer.
-void copy_row() {
-    constexpr std::int64_t bytes = std::int64_t{1} << 30;
-    device_row({fmt::format("copy/u8/{}", bytes), bytes, bytes}, "cuda", temperature::cold, [] {
-        return [source = random_on_device<std::uint8_t>(bytes),
-                destination = device_buffer<std::uint8_t>(bytes, stream())]() mutable {
+/// A copy between two buffers, which each repetition makes anew.
+void copy_row(const problem& problem, std::string_view library, auto make_source, auto make_destination) {
+    device_row(problem, library, temperature::cold, [=] {
+        return [source = make_source(), destination = make_destination()]() mutable {
             copy(source, destination, stream());
         };
     });
 }
 
+/// Between pinned memory and the device's, where only what passes between them is counted. The copy within the device is no
+/// ceiling: rows of the headline that have no peer stand beside it.
+void copy_rows() {
+    const auto pinned = [](std::int64_t bytes) {
+        return [bytes] { return pinned_buffer<std::uint8_t>(bytes); };
+    };
+    const auto random = [](std::int64_t bytes) {
+        return [bytes] { return random_on_device<std::uint8_t>(bytes); };
+    };
+    const auto on_device = [](std::int64_t bytes) {
+        return [bytes] { return device_buffer<std::uint8_t>(bytes, stream()); };
+    };
+    for (const std::int64_t bytes : {1 << 12, 1 << 16, 1 << 20, 1 << 24, 1 << 28}) {
+        const auto moved = static_cast<double>(bytes);
+        copy_row({fmt::format("ceiling/pinned_to_device/{}", bytes), 0, moved}, "heddle", pinned(bytes),
+                 on_device(bytes));
+        copy_row({fmt::format("ceiling/pinned_to_host/{}", bytes), moved, 0}, "heddle", random(bytes),
+                 pinned(bytes));
+    }
+    constexpr std::int64_t large = std::int64_t{1} << 30;
+    copy_row({fmt::format("copy/u8/{}", large), large, large}, "cuda", random(large), on_device(large));
+}
+
 }  // namespace
 
-void register_ceilings() {
+void register_ceiling() {
     for (const auto temperature : temperatures)
         for (const auto access : {access::copy, access::read, access::write})
             for (const std::int64_t footprint : footprints) memory_row(access, footprint, temperature);
@@ -197,8 +178,7 @@ void register_ceilings() {
     tensor_rows(unit::tensor_bf16, tensor_type::bf16);
 
     detail::add_row({"ceiling/launch"}, "heddle", temperature::cold, true, time_of_launches);
-    pinned_rows();
-    copy_row();
+    copy_rows();
 }
 
 }  // namespace heddle::bench

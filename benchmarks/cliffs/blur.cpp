@@ -2,12 +2,10 @@
 #include "benchmarks/cliffs/images.hpp"
 #include "benchmarks/cliffs/vendor_functions.hpp"
 #include "tests/bounds/windows.hpp"
-#include <heddle/gaussian_blur.hpp>
 
 namespace heddle::bench::cliffs {
 namespace {
 
-template <class T>
 struct problem {
     image_shape images;
     double sigma_x = 1, sigma_y = 1;
@@ -30,7 +28,7 @@ struct problem {
 
 /// The bound holds for every rung that `automatic` may choose.
 template <class T>
-double bound(const problem<T>& p, const window_facts& exact, const std::vector<double>& taps_x,
+double bound(const problem& p, const window_facts& exact, const std::vector<double>& taps_x,
              const std::vector<double>& taps_y) {
     double of_rung = 0;
     if (p.may_be_decimated()) of_rung = bounds::of_decimated * most_of_pixels<T>();
@@ -45,33 +43,24 @@ double bound(const problem<T>& p, const window_facts& exact, const std::vector<d
 #if HEDDLE_HAS_NPP
 /// NPP's call with the whole window. It is left out where it takes long.
 template <class T>
-void add_npp_gauss(trial& t, const problem<T>& p, const std::shared_ptr<image_operands<T, T>>& o) {
+void add_npp_gauss(trial& t, const problem& p, const std::shared_ptr<image_operands<T, T>>& o) {
     constexpr double most_products = 5e10;
     const window_radius r = p.window();
     const double side = 2.0 * static_cast<double>(r.x) + 1;
     if (r.x != r.y || p.sigma_x != p.sigma_y || side * side * p.images.elements() > most_products) return;
-    t.add_peer(
-        npp_name("npp gauss", p.images),
-        [&] {
-            need_whole_pixels(p.images);
-            const auto function = npp_gauss_function<T>(p.images.channels);
-            const auto taps = npp_taps(bounds::gaussian(p.sigma_x, r.x));
-            return [o, function, taps] {
-                o->each([&](image_view<const T> source, image_view<T> destination) {
-                    check(function(source.data, npp_step(source), npp_size(source), {0, 0}, destination.data,
-                                   npp_step(destination), npp_size(destination),
-                                   static_cast<int>(taps->size()), taps->data(), NPP_BORDER_REPLICATE,
-                                   npp_context()));
-                });
-            };
-        },
-        p.images.border == border::replicate);
+    add_npp(t, "npp gauss", o, [&] {
+        const auto function = npp_gauss_function<T>(p.images.channels);
+        const auto taps = npp_taps(bounds::gaussian(p.sigma_x, r.x));
+        return [function, taps](image_view<const T> source, image_view<T> destination) {
+            npp_filter(function, source, destination, static_cast<int>(taps->size()), taps->data());
+        };
+    });
 }
 #endif
 
 /// What the choice of a kernel depends on, as benchmarks/tuning reads it.
 template <class T>
-std::string json_of(const problem<T>& p, image_operands<T, T>& o) {
+std::string json_of(const problem& p, image_operands<T, T>& o) {
     const auto lie = [](const auto& images) {
         return fmt::format("[{}, {}, {}]", reinterpret_cast<std::uintptr_t>(images.first.data) % 256,
                            images.first.row_stride, images.stride);
@@ -81,13 +70,12 @@ std::string json_of(const problem<T>& p, image_operands<T, T>& o) {
         R"({{"type": "{}", "images": [{}, {}, {}, {}], "source": {}, "destination": {}, "sigma": [{}, {}], )"
         R"("radius": [{}, {}], "border": "{}", "may_be_decimated": {}}})",
         dtype<T>, s.count, s.height, s.width, s.channels, lie(o.sources()), lie(o.destinations()), p.sigma_x,
-        p.sigma_y, p.window().x, p.window().y, border_names[static_cast<std::size_t>(s.border)],
-        p.may_be_decimated());
+        p.sigma_y, p.window().x, p.window().y, name_of(border_names, s.border), p.may_be_decimated());
 }
 
 /// Adds each kernel that `automatic` may choose, but not `naive` where it takes seconds.
 template <class T>
-void add_choices(trial& t, const problem<T>& p, const std::shared_ptr<image_operands<T, T>>& o,
+void add_choices(trial& t, const problem& p, const std::shared_ptr<image_operands<T, T>>& o,
                  const std::function<void(std::string_view)>& run) {
     constexpr double most_products = 1e10;
     const bool is_long = p.taps() * p.taps() * p.images.elements() > most_products;
@@ -102,7 +90,7 @@ void add_choices(trial& t, const problem<T>& p, const std::shared_ptr<image_oper
 }
 
 template <class T>
-trial prepare(const problem<T>& p, bool with_choices) {
+trial prepare(const problem& p, bool with_choices) {
     const auto o = std::make_shared<image_operands<T, T>>(p.images, p.seed);
     const blur_sigma sigma(p.sigma_x, p.sigma_y);
     trial t;
@@ -116,7 +104,7 @@ trial prepare(const problem<T>& p, bool with_choices) {
     t.wrong = check_of(o, p.seed, [&](const image_view<const T>& image, const std::vector<pixel>& centres) {
         std::vector<expected_pixel> expected;
         for (const window_facts& facts : windows_of(image, centres, taps_x, taps_y, p.images.border, 0))
-            expected.push_back({facts.sum, bound(p, facts, taps_x, taps_y)});
+            expected.push_back({facts.sum, bound<T>(p, facts, taps_x, taps_y)});
         return expected;
     });
     if (with_choices) {
@@ -124,7 +112,7 @@ trial prepare(const problem<T>& p, bool with_choices) {
     } else if constexpr (!std::is_same_v<T, half>) {
         add_npp_passes<T>(t, o, taps_x, taps_y);
 #if HEDDLE_HAS_NPP
-        add_npp_gauss(t, p, o);
+        add_npp_gauss<T>(t, p, o);
 #endif
     }
     return t;
@@ -132,7 +120,7 @@ trial prepare(const problem<T>& p, bool with_choices) {
 
 template <class T>
 drawn_case draw(drawing& d) {
-    problem<T> p;
+    problem p;
     bool is_batch = false;
     p.images = draw_images(d, is_batch);
     p.sigma_x = p.sigma_y = d.log_uniform(0.5, 50);
@@ -151,8 +139,8 @@ drawn_case draw(drawing& d) {
     c.words = fmt::format("{} gaussian_blur of {}, sigma {:.3g}{}{}{}", dtype<T>, to_string(p.images),
                           p.sigma_x, p.sigma_y == p.sigma_x ? "" : fmt::format(" by {:.3g}", p.sigma_y),
                           p.radius ? fmt::format(", radius {}", p.radius->x) : "", p.exact ? ", exact" : "");
-    c.prepare = [p] { return prepare(p, false); };
-    c.prepare_choices = [p] { return prepare(p, true); };
+    c.prepare = [p] { return prepare<T>(p, false); };
+    c.prepare_choices = [p] { return prepare<T>(p, true); };
     return c;
 }
 

@@ -1,14 +1,7 @@
 #pragma once
 
+#include "benchmarks/support/headers.hpp"
 #include "tests/fuzz/draw.hpp"
-
-#include <cstdint>
-#include <exception>
-#include <functional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
 
 namespace heddle::bench::cliffs {
 
@@ -31,14 +24,14 @@ struct trial {
     std::function<void()> call;
     /// A call reads what it writes, so that reset() is due before each.
     bool is_in_place = false;
-    std::vector<peer> peers;
+    std::vector<peer> peers = {};
     /// Why the peers that are not among them cannot do it.
-    std::vector<std::string> refusals;
+    std::vector<std::string> refusals = {};
     /// What heddle's choice depends on, as JSON; empty where its family does not say.
-    std::string problem;
+    std::string problem = {};
     /// What is wrong with the result of one call since reset(), by errors of more than `slack` times the bound; empty where
     /// nothing is. Waits for the stream.
-    std::function<std::string(double slack)> wrong;
+    std::function<std::string(double slack)> wrong = {};
 
     /// Adds the peer that `make` returns the call of, if it returns: libraries may be missing, or refuse a problem.
     template <class Make>
@@ -48,6 +41,10 @@ struct trial {
         } catch (const std::exception& error) {
             refusals.push_back(name + " cannot do it: " + error.what());
         }
+    }
+    /// The same of a call that needs nothing to be made.
+    void add_call(const std::string& name, std::function<void()> of_peer, bool is_checked = true) {
+        peers.push_back({name, std::move(of_peer), is_checked});
     }
 };
 

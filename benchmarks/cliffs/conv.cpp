@@ -2,7 +2,6 @@
 #include "benchmarks/support/cudnn_graph.hpp"
 #include "benchmarks/support/layers.hpp"
 #include "tests/bounds/products.hpp"
-#include <heddle/conv.hpp>
 
 /// relu(conv + bias) of dense images and filters.
 namespace heddle::bench::cliffs {
@@ -36,6 +35,7 @@ struct operands {
           bias(1, s.filters, {}, p.seed + 2),
           output(s.output_size() / s.filters, s.filters, {}) {}
 
+    operand<T>& result() { return output; }
     [[nodiscard]] tensor_view<const T> images() {
         return {input.data(), s.count, s.height, s.width, s.channels};
     }
@@ -57,10 +57,11 @@ struct operands {
     }
 };
 
-/// Adds the exact outputs and their bounds (docs/accuracy.md).
+/// The exact outputs at some places and their bounds (docs/accuracy.md).
 template <class T>
-void add_expected(const problem& p, operands<T>& o, expected_places& expected) {
+expected_places expected_of(const problem& p, operands<T>& o) {
     const conv_shape& s = p.shape;
+    expected_places expected{sampled_places(s.output_size() / s.filters, s.filters, p.seed, 32)};
     const conv_geometry& g = s.geometry;
     const std::int64_t channels = p.channels_of_group(), of_group = s.filters / g.groups;
     const double share =
@@ -93,6 +94,7 @@ void add_expected(const problem& p, operands<T>& o, expected_places& expected) {
             [](const bounds::approximate& a) { return bounds::activated(matmul_activation::relu, a); });
         expected.add(result.value, bounds::stored_as<T>(result));
     }
+    return expected;
 }
 
 /// What the choice of a kernel depends on, as benchmarks/tuning reads it.
@@ -122,9 +124,7 @@ void add_choices(trial& t, const problem& p, const std::shared_ptr<operands<T>>&
 template <class T>
 trial prepare(const problem& p, bool with_choices) {
     const auto o = std::make_shared<operands<T>>(p);
-    trial t;
-    t.reset = [o] { o->output.poison(); };
-    t.call = [o] { o->run(); };
+    trial t = trial_of(o, "output", expected_of(p, *o), [o] { o->run(); });
     if (with_choices) add_choices(t, p, o);
 #if HEDDLE_HAS_CUDNN && HEDDLE_HAS_CUDNN_FRONTEND
     if (!with_choices)
@@ -135,10 +135,6 @@ trial prepare(const problem& p, bool with_choices) {
             return [o, call] { call(); };
         });
 #endif
-    expected_places expected{
-        sampled_places(p.shape.output_size() / p.shape.filters, p.shape.filters, p.seed, 32)};
-    add_expected(p, *o, expected);
-    t.wrong = [o, expected](double slack) { return expected.wrong("output", o->output, slack); };
     return t;
 }
 

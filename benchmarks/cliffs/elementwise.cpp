@@ -3,10 +3,7 @@
 #include "benchmarks/cliffs/family.hpp"
 #include "benchmarks/cliffs/vendor_functions.hpp"
 #include "benchmarks/support/cub.hpp"
-#include "benchmarks/support/own_functor.hpp"
-#include <heddle/elementwise.hpp>
-
-#include <array>
+#include "benchmarks/support/kernels.hpp"
 
 namespace heddle::bench::cliffs {
 namespace {
@@ -14,7 +11,6 @@ namespace {
 using operation = elementwise_operation;
 
 /// The operands are the inputs and the output, which may be the last input.
-template <class T>
 struct problem {
     operation op = operation::add;
     bool is_functor = false;  ///< gelu through heddle::transform
@@ -31,24 +27,16 @@ struct problem {
 
 /// The result in float64.
 double exact(operation op, const std::array<double, 3>& in, double p, double q) {
-    switch (op) {
-        case operation::add:
-            return in[0] + in[1];
-        case operation::subtract:
-            return in[0] - in[1];
-        case operation::multiply:
-            return in[0] * in[1];
-        case operation::scale:
-            return p * in[0];
-        case operation::axpy:
-            return p * in[0] + in[1];
-        case operation::fused_multiply_add:
-            return in[0] * in[1] + in[2];
-        case operation::sigmoid:
-            return static_cast<double>(bounds::logistic(static_cast<long double>(in[0])));
-        default:
-            return static_cast<double>(bounds::expect(op, {}, in[0], p, q).value);
-    }
+    using enum elementwise_operation;
+    if (op == add) return in[0] + in[1];
+    if (op == subtract) return in[0] - in[1];
+    if (op == multiply) return in[0] * in[1];
+    if (op == scale) return p * in[0];
+    if (op == axpy) return p * in[0] + in[1];
+    if (op == fused_multiply_add) return in[0] * in[1] + in[2];
+    if (op == elementwise_operation::sigmoid)
+        return static_cast<double>(bounds::logistic(static_cast<long double>(in[0])));
+    return static_cast<double>(bounds::expect(op, {}, in[0], p, q).value);
 }
 
 bool is_rounded_once(operation op) {
@@ -77,7 +65,7 @@ struct operands {
     std::vector<operand<T>> inputs;
     std::optional<operand<T>> output;  ///< none in place
 
-    explicit operands(const problem<T>& p) {
+    explicit operands(const problem& p) {
         for (std::size_t i = 0; i < p.inputs(); ++i)
             inputs.emplace_back(p.rows, p.cols, p.lies[i], p.seed + i, numbers{-4, 4, 0});
         if (!p.in_place) output.emplace(p.rows, p.cols, p.lies[p.inputs()]);
@@ -86,7 +74,7 @@ struct operands {
 };
 
 template <class T>
-void run(const problem<T>& p, operands<T>& o) {
+void run(const problem& p, operands<T>& o) {
     constexpr const char* names[] = {"x", "y", "z", "w"};
     const auto described = [&](std::size_t number, operand<T>& of) {
         return p.is_vector ? heddle::detail::operand_of(names[number], of.vector())
@@ -99,8 +87,7 @@ void run(const problem<T>& p, operands<T>& o) {
 }
 
 /// Whether the operands have no gaps and the same order, so that they are vectors to CUB.
-template <class T>
-bool is_dense(const problem<T>& p) {
+bool is_dense(const problem& p) {
     const std::span<const placement> used(p.lies.data(), p.inputs() + (p.in_place ? 0 : 1));
     return std::ranges::all_of(used, [&](const placement& lie) {
         const bool is_line = (lie.column_major ? p.cols : p.rows) == 1;
@@ -111,58 +98,35 @@ bool is_dense(const problem<T>& p) {
 
 #if HEDDLE_HAS_CUBLAS
 template <class T>
-void add_cublas(trial& t, const problem<T>& p, const std::shared_ptr<operands<T>>& o) {
+void add_cublas(trial& t, const problem& p, const std::shared_ptr<operands<T>>& o) {
     if constexpr (sizeof(T) >= 4) {
         if (p.op == operation::axpy && p.is_vector)
-            t.add_peer("cublas axpy", [&] {
-                return [p, o] {
-                    const T alpha = static_cast<T>(p.p);
-                    const vector_view<T> x = o->inputs[0].vector(), y = o->result().vector();
-                    if constexpr (std::is_same_v<T, double>)
-                        check(cublasDaxpy_64(cublas_handle(), x.size, &alpha, x.data, x.stride, y.data,
-                                             y.stride));
-                    else
-                        check(cublasSaxpy_64(cublas_handle(), x.size, &alpha, x.data, x.stride, y.data,
-                                             y.stride));
+            t.add_call("cublas axpy", [p, o] {
+                const T alpha = static_cast<T>(p.p);
+                const vector_view<T> x = o->inputs[0].vector(), y = o->result().vector();
+                const auto call = [&](const auto& function) {
+                    check(function(cublas_handle(), x.size, &alpha, x.data, x.stride, y.data, y.stride));
                 };
+                if constexpr (std::is_same_v<T, double>)
+                    call(cublasDaxpy_64);
+                else
+                    call(cublasSaxpy_64);
             });
         const bool is_sum = p.op == operation::add || p.op == operation::subtract;
         // In place, geam needs operands with the same layout.
         if ((is_sum || p.op == operation::scale) && !p.is_vector && !p.in_place)
-            t.add_peer("cublas geam", [&] {
-                return [p, o, is_sum] {
-                    const double alpha = p.op == operation::scale ? p.p : 1;
-                    const double beta = p.op == operation::add ? 1 : p.op == operation::subtract ? -1 : 0;
-                    geam(o->inputs[0].view(), alpha, o->inputs[is_sum ? 1 : 0].view(), beta,
-                         o->result().view());
-                };
+            t.add_call("cublas geam", [p, o, is_sum] {
+                const double alpha = p.op == operation::scale ? p.p : 1;
+                const double beta = p.op == operation::add ? 1 : p.op == operation::subtract ? -1 : 0;
+                geam(o->inputs[0].view(), alpha, o->inputs[is_sum ? 1 : 0].view(), beta, o->result().view());
             });
     }
 }
 #endif
 
 template <class T>
-trial prepare(const problem<T>& p) {
+trial prepare(const problem& p) {
     const auto o = std::make_shared<operands<T>>(p);
-    trial t;
-    t.is_in_place = p.in_place;
-    t.reset = [p, o] {
-        p.in_place ? o->inputs.back().fill(p.seed + p.inputs() - 1, {-4, 4, 0}) : o->output->poison();
-    };
-    t.call = [p, o] { run(p, *o); };
-    if constexpr (std::is_same_v<T, float> || std::is_same_v<T, half>)
-        if (p.is_functor) t.call = [p, o] { own_gelu<T>(o->inputs[0].vector(), o->result().vector()); };
-    if (is_dense(p))
-        t.add_peer("cub", [&] {
-            return [p, o] {
-                const T* in[3] = {};
-                for (std::size_t i = 0; i < p.inputs(); ++i) in[i] = o->inputs[i].data();
-                cub_elementwise<T>(p.op, in, o->result().data(), p.rows * p.cols, p.p, p.q);
-            };
-        });
-#if HEDDLE_HAS_CUBLAS
-    add_cublas(t, p, o);
-#endif
     expected_places expected{sampled_places(p.rows, p.cols, p.seed)};
     std::vector<std::array<double, 3>> in(expected.places.size());
     for (std::size_t i = 0; i < p.inputs(); ++i) {
@@ -173,15 +137,24 @@ trial prepare(const problem<T>& p) {
         const double value = exact(p.op, of_place, p.p, p.q);
         expected.add(value, bound<T>(p.op, value));
     }
-    t.wrong = [o, expected](double slack) {
-        return expected.wrong("result", o->result(), slack, o->output.has_value());
-    };
+    trial t = trial_of(o, "result", expected, [p, o] { run(p, *o); });
+    if constexpr (std::is_same_v<T, float> || std::is_same_v<T, half>)
+        if (p.is_functor) t.call = [p, o] { own_gelu<T>(o->inputs[0].vector(), o->result().vector()); };
+    if (is_dense(p))
+        t.add_call("cub", [p, o] {
+            const T* all[3] = {};
+            for (std::size_t i = 0; i < p.inputs(); ++i) all[i] = o->inputs[i].data();
+            cub_elementwise<T>(p.op, all, o->result().data(), p.rows * p.cols, p.p, p.q);
+        });
+#if HEDDLE_HAS_CUBLAS
+    add_cublas(t, p, o);
+#endif
     return t;
 }
 
 template <class T>
 drawn_case draw(drawing& d) {
-    problem<T> p;
+    problem p;
     constexpr bool has_functor = std::is_same_v<T, float> || std::is_same_v<T, half>;
     p.is_functor = d.one_in(12) && has_functor;
     p.op =
@@ -212,7 +185,7 @@ drawn_case draw(drawing& d) {
                           p.in_place ? ", in place" : "");
     for (std::size_t i = 0; i < held; ++i)
         if (p.lies[i] != placement{}) c.words += fmt::format("; operand {}{}", i + 1, to_string(p.lies[i]));
-    c.prepare = [p] { return prepare(p); };
+    c.prepare = [p] { return prepare<T>(p); };
     return c;
 }
 

@@ -1,16 +1,6 @@
 #include "benchmarks/cliffs/case.hpp"
 #include "kernels/device/math.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <iterator>
-#include <sstream>
-#include <stdexcept>
-#include <string>
-#include <utility>
-#include <vector>
-
 namespace heddle::bench::cliffs {
 
 // Each is in the file of its name, or of its parts' names.

@@ -3,34 +3,7 @@
 #include "benchmarks/cliffs/case.hpp"
 #include "benchmarks/cliffs/operands.hpp"
 #include "benchmarks/cliffs/reference.hpp"
-#include "benchmarks/support/rows.hpp"
 #include "tests/bounds/approximate.hpp"
-#include <heddle/buffer.hpp>
-#include <heddle/copy.hpp>
-#include <heddle/device.hpp>
-#include <heddle/error.hpp>
-#include <heddle/types.hpp>
-#include <heddle/view.hpp>
-#include <heddle/workspace.hpp>
-
-#include <fmt/format.h>
-#include <heddle_baselines.hpp>
-
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <initializer_list>
-#include <iterator>
-#include <memory>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <type_traits>
-#include <utility>
-#include <vector>
 
 /// The files of families share how cases are drawn, and how results are checked.
 namespace heddle::bench::cliffs {
@@ -66,12 +39,33 @@ drawn_case draw_case_of(drawing& d, std::size_t count, Memory memory) {
     return draw_case_of(d, count, memory, [](extents_view e) { return product_of(e); });
 }
 
+/// An operand's layout. A case need not have the operand.
+struct named_placement {
+    const char* name;
+    placement lie;
+    bool is_there = true;
+};
+
 /// Names the operands that are not dense: "; dx, padding 3".
-inline std::string words_of_placements(std::initializer_list<std::pair<const char*, placement>> operands) {
+inline std::string words_of_placements(std::initializer_list<named_placement> operands) {
     std::string words;
-    for (const auto& [name, lie] : operands)
-        if (lie != placement{}) words += fmt::format("; {}{}", name, to_string(lie));
+    for (const auto& [name, lie, is_there] : operands)
+        if (is_there && lie != placement{}) words += fmt::format("; {}{}", name, to_string(lie));
     return words;
+}
+
+/// The elements of matrices of one shape with their gaps.
+inline double spans_of(std::int64_t rows, std::int64_t cols,
+                       std::initializer_list<std::pair<placement, bool>> lies_and_whether_there) {
+    double elements = 0;
+    for (const auto& [lie, is_there] : lies_and_whether_there)
+        if (is_there) elements += static_cast<double>(span_of(lie, rows, cols));
+    return elements;
+}
+
+template <class Operation, std::size_t count>
+std::string_view name_of(const std::string_view (&names)[count], Operation operation) {
+    return names[static_cast<std::size_t>(operation)];
 }
 
 /// The row, or the column, of each place.
@@ -98,12 +92,11 @@ struct expected_places {
         bounds.push_back(bound);
     }
     void add(const bounds::approximate& of) { add(of.value, of.bound); }
-    /// What is wrong with the result of this name. After poison() it also looks between the elements.
+    /// What is wrong with the result of this name. Where the result was poisoned it also looks between the elements.
     template <class T>
-    [[nodiscard]] std::string wrong(std::string_view name, operand<T>& result, double slack,
-                                    bool was_poisoned = true) const {
+    [[nodiscard]] std::string wrong(std::string_view name, operand<T>& result, double slack) const {
         std::string what = mismatch(result.view(), places, values, bounds, slack);
-        if (what.empty() && was_poisoned) what = result.changed_gap();
+        if (what.empty() && !result.is_drawn()) what = result.changed_gap();
         return what.empty() ? what : fmt::format("{}: {}", name, what);
     }
     /// The same. Nothing is wrong with a result that the case does not have.
@@ -113,6 +106,16 @@ struct expected_places {
         return result ? wrong(name, *result, slack) : std::string();
     }
 };
+
+/// The trial of a call on `operands`, which has one result(): an operand of its own, or an input in whose place it lies.
+template <class Operands>
+trial trial_of(const std::shared_ptr<Operands>& operands, const char* name, const expected_places& expected,
+               std::function<void()> call) {
+    return {.reset = [=] { operands->result().reset(); },
+            .call = std::move(call),
+            .is_in_place = operands->result().is_drawn(),
+            .wrong = [=](double slack) { return expected.wrong(name, operands->result(), slack); }};
+}
 
 /// The first text that is not empty.
 inline std::string first_wrong(std::initializer_list<std::string> all) {

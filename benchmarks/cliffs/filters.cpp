@@ -1,13 +1,46 @@
-#include "benchmarks/cliffs/filters.hpp"
-
-#include "benchmarks/cliffs/family.hpp"
+#include "benchmarks/cliffs/images.hpp"
+#include "benchmarks/cliffs/vendor_functions.hpp"
 #include "tests/bounds/windows.hpp"
-#include <heddle/image_filter.hpp>
 
 namespace heddle::bench::cliffs {
 namespace {
 
-using operation = filter_operation;
+enum class operation { separable_convolution, box_blur, sobel_x, sobel_y, sobel_magnitude, laplacian };
+
+/// To is From; for sobel and laplacian it is float.
+template <class From, class To>
+struct filter_problem {
+    operation op = operation::box_blur;
+    image_shape images;
+    window_radius radius = 1;  ///< of separable_convolution and box_blur
+    std::uint64_t seed = 0;
+
+    [[nodiscard]] bool is_stencil() const {
+        return op != operation::box_blur && op != operation::separable_convolution;
+    }
+    [[nodiscard]] image_filter_options options() const { return {.border = images.border}; }
+};
+
+/// Taps of either sign.
+std::vector<float> drawn_taps(std::int64_t radius, std::uint64_t seed) {
+    std::vector<float> taps;
+    for (std::int64_t i = 0; i < 2 * radius + 1; ++i) {
+        seed = seed * 6364136223846793005 + 1442695040888963407;
+        taps.push_back(static_cast<float>(static_cast<std::int32_t>(seed >> 40) - (1 << 23)) /
+                       static_cast<float>(1 << 23));
+    }
+    return taps;
+}
+
+template <class From, class To>
+struct filter_operands : image_operands<From, To> {
+    std::vector<float> taps_x, taps_y;
+
+    explicit filter_operands(const filter_problem<From, To>& p)
+        : image_operands<From, To>(p.images, p.seed),
+          taps_x(drawn_taps(p.radius.x, p.seed)),
+          taps_y(drawn_taps(p.radius.y, p.seed + 1)) {}
+};
 
 constexpr std::string_view names[] = {"separable_convolution", "box_blur", "sobel_x", "sobel_y",
                                       "sobel_magnitude",       "laplacian"};
@@ -41,21 +74,12 @@ struct separable_taps {
 template <class From, class To>
 std::vector<separable_taps> taps_of(const filter_problem<From, To>& p, const filter_operands<From, To>& o) {
     const std::vector<double> smooth{1, 2, 1}, slope{-1, 0, 1}, bend{1, -2, 1}, middle{0, 1, 0};
-    switch (p.op) {
-        case operation::separable_convolution:
-            return {{{o.taps_x.begin(), o.taps_x.end()}, {o.taps_y.begin(), o.taps_y.end()}}};
-        case operation::box_blur:
-            return {{bounds::box(p.radius.x), bounds::box(p.radius.y)}};
-        case operation::sobel_x:
-            return {{slope, smooth}};
-        case operation::sobel_y:
-            return {{smooth, slope}};
-        case operation::sobel_magnitude:
-            return {{slope, smooth}, {smooth, slope}};
-        case operation::laplacian:
-            return {{bend, middle}, {middle, bend}};
-    }
-    return {};
+    if (p.op == operation::box_blur) return {{bounds::box(p.radius.x), bounds::box(p.radius.y)}};
+    if (p.op == operation::sobel_x) return {{slope, smooth}};
+    if (p.op == operation::sobel_y) return {{smooth, slope}};
+    if (p.op == operation::sobel_magnitude) return {{slope, smooth}, {smooth, slope}};
+    if (p.op == operation::laplacian) return {{bend, middle}, {middle, bend}};
+    return {{{o.taps_x.begin(), o.taps_x.end()}, {o.taps_y.begin(), o.taps_y.end()}}};
 }
 
 template <class From, class To>
@@ -77,9 +101,59 @@ expected_pixel expected(const filter_problem<From, To>& p, const std::vector<win
     return bounds::mean_pixel<To>(sum, bounds::of_passes(nx, ny, is_box) * magnitudes, nx, ny);
 }
 
+#if HEDDLE_HAS_NPP
+template <class T>
+void add_npp_box(trial& t, const filter_problem<T, T>& p, const std::shared_ptr<image_operands<T, T>>& o) {
+    add_npp(t, "npp box", o, [&] {
+        const auto function = npp_box_function<T>(p.images.channels);
+        const NppiSize window{narrow(2 * p.radius.x + 1), narrow(2 * p.radius.y + 1)};
+        const NppiPoint middle{narrow(p.radius.x), narrow(p.radius.y)};
+        return [=](image_view<const T> source, image_view<T> destination) {
+            npp_filter(function, source, destination, window, middle);
+        };
+    });
+}
+
+/// NPP's results of bytes are int16, of images with one channel only. Its horizontal Sobel is the derivative along y, and
+/// its Laplacian has eight neighbours. Both derivatives stand for the magnitude. So no result is compared.
+template <class From>
+void add_npp_stencil(trial& t, const filter_problem<From, float>& p,
+                     const std::shared_ptr<image_operands<From, float>>& o) {
+    constexpr bool of_bytes = std::is_same_v<From, std::uint8_t>;
+    using results = image_view<std::conditional_t<of_bytes, std::int16_t, float>>;
+    const auto make = [&] {
+        std::vector<std::function<void(image_view<const From>, results)>> calls;
+        const auto add = [&calls](auto* function, auto... mask) {
+            calls.push_back([=](auto from, auto to) { npp_filter(function, from, to, mask...); });
+        };
+        const bool is_laplacian = p.op == operation::laplacian;
+        const bool is_along_x = !is_laplacian && p.op != operation::sobel_y;
+        const bool is_along_y = !is_laplacian && p.op != operation::sobel_x;
+        const std::int64_t channels = p.images.channels;
+        constexpr auto mask = NPP_MASK_SIZE_3_X_3;
+        if constexpr (of_bytes) {
+            if (channels != 1) throw unsupported("several channels");
+            if (is_along_x) add(+nppiFilterSobelVertBorder_8u16s_C1R_Ctx, mask);
+            if (is_along_y) add(+nppiFilterSobelHorizBorder_8u16s_C1R_Ctx, mask);
+            if (is_laplacian) add(+nppiFilterLaplaceBorder_8u16s_C1R_Ctx, mask);
+        } else {
+            if (is_along_x) add(nppiFilterSobelVertBorder_32f_of(channels));
+            if (is_along_y) add(nppiFilterSobelHorizBorder_32f_of(channels));
+            if (is_laplacian) add(nppiFilterLaplaceBorder_32f_of(channels), mask);
+        }
+        return [calls](image_view<const From> source, image_view<float> destination) {
+            const results to{reinterpret_cast<decltype(results::data)>(destination.data), source.width,
+                             source.height, source.channels, destination.row_stride};
+            for (const auto& call : calls) call(source, to);
+        };
+    };
+    add_npp(t, of_bytes ? "npp, int16" : "npp", o, make, false);
+}
+#endif
+
 template <class From, class To>
 void add_peers(trial& t, const filter_problem<From, To>& p,
-               const std::shared_ptr<filter_operands<From, To>>& o, const separable_taps& taps) {
+               const std::shared_ptr<image_operands<From, To>>& o, const separable_taps& taps) {
     if constexpr (std::is_same_v<From, To> && !std::is_same_v<From, half>)
         if (!p.is_stencil()) add_npp_passes<From>(t, o, taps.x, taps.y);
 #if HEDDLE_HAS_NPP
@@ -109,7 +183,7 @@ trial prepare(const filter_problem<From, To>& p) {
         for (const auto& of_pixel : windows) pixels.push_back(expected(p, of_pixel));
         return pixels;
     });
-    add_peers(t, p, o, taps.front());
+    add_peers(t, p, images, taps.front());
     return t;
 }
 
@@ -132,8 +206,7 @@ drawn_case draw(drawing& d, operation op) {
     c.memory = p.images.memory(sizeof(From), sizeof(To));
     c.bytes = p.images.elements() * (sizeof(From) + sizeof(To));
     c.operations = 2 * taps * p.images.elements();
-    c.words =
-        fmt::format("{} {} of {}", dtype<From>, names[static_cast<std::size_t>(op)], to_string(p.images));
+    c.words = fmt::format("{} {} of {}", dtype<From>, name_of(names, op), to_string(p.images));
     if (!p.is_stencil()) c.words += fmt::format(", radius {}", p.radius.x);
     if (!p.is_stencil() && p.radius.x != p.radius.y) c.words += fmt::format(" by {}", p.radius.y);
     c.prepare = [p] { return prepare(p); };

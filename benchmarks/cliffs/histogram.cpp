@@ -1,8 +1,5 @@
 #include "benchmarks/cliffs/family.hpp"
 #include "benchmarks/support/cub.hpp"
-#include <heddle/histogram.hpp>
-
-#include <numeric>
 
 namespace heddle::bench::cliffs {
 namespace {
@@ -11,7 +8,6 @@ namespace {
 enum class data { random, equal, few };
 constexpr std::string_view names[] = {"random", "equal", "few values of"};
 
-template <class T>
 struct problem {
     std::int64_t size = 1, bins = 256;
     data of = data::random;
@@ -34,12 +30,12 @@ struct operands {
     operand<T> x;
     device_buffer<std::int64_t> counts;
 
-    explicit operands(const problem<T>& p)
+    explicit operands(const problem& p)
         : x(1, p.size, p.x, p.seed, elements<T>(p.of)), counts(p.bins, stream()) {}
 };
 
 template <class T>
-trial prepare(const problem<T>& p) {
+trial prepare(const problem& p) {
     const auto o = std::make_shared<operands<T>>(p);
     trial t;
     t.reset = [o] { fill_bytes(o->counts, std::byte{0xff}, stream()); };
@@ -86,7 +82,7 @@ trial prepare(const problem<T>& p) {
 
 template <class T>
 drawn_case draw(drawing& d) {
-    problem<T> p;
+    problem p;
     p.x = d.vector_lie();
     p.of = d.one_in(2) ? data::random : static_cast<data>(d.integer(1, 2));
     constexpr std::int64_t most_bins = 1 << 17;
@@ -100,7 +96,7 @@ drawn_case draw(drawing& d) {
     c.bytes = bytes_of(p.size);
     c.words = fmt::format("histogram of {} {} {} in {} bins{}", p.size, names[static_cast<int>(p.of)],
                           dtype<T>, p.bins, to_string(p.x));
-    c.prepare = [p] { return prepare(p); };
+    c.prepare = [p] { return prepare<T>(p); };
     return c;
 }
 

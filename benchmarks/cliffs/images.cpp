@@ -17,29 +17,25 @@ HEDDLE_NPP_FILTER(column_function, nppiFilterColumnBorder32f_8u, nppiFilterColum
 template <class T>
 void add_npp_passes(trial& t, const std::shared_ptr<image_operands<T, T>>& o,
                     const std::vector<double>& taps_x, const std::vector<double>& taps_y) {
-    t.add_peer(
-        npp_name("npp rows, columns", o->shape),
-        [&] {
-            need_whole_pixels(o->shape);
-            const auto rows = row_function<T>(o->shape.channels);
-            const auto columns = column_function<T>(o->shape.channels);
-            const auto x = npp_taps(taps_x), y = npp_taps(taps_y);
-            const std::int64_t row = o->shape.width * o->shape.channels;
-            const auto between = std::make_shared<device_buffer<T>>(o->shape.height * row, stream());
-            return [=] {
-                o->each([&](image_view<const T> source, image_view<T> destination) {
-                    const image_view<T> middle{between->data(), source.width, source.height, source.channels};
-                    const auto size = npp_size(source);
-                    const auto taps = [](const auto& of) { return static_cast<int>(of->size()); };
-                    check(rows(source.data, npp_step(source), size, {0, 0}, middle.data, npp_step(middle),
-                               size, x->data(), taps(x), taps(x) / 2, NPP_BORDER_REPLICATE, npp_context()));
-                    check(columns(middle.data, npp_step(middle), size, {0, 0}, destination.data,
-                                  npp_step(destination), size, y->data(), taps(y), taps(y) / 2,
-                                  NPP_BORDER_REPLICATE, npp_context()));
-                });
-            };
-        },
-        o->shape.border == border::replicate);
+    add_npp(t, "npp rows, columns", o, [&] {
+        const image_shape& s = o->shape;
+        const auto rows = row_function<T>(s.channels);
+        const auto columns = column_function<T>(s.channels);
+        const auto x = npp_taps(taps_x), y = npp_taps(taps_y);
+        const auto between = std::make_shared<device_buffer<T>>(s.height * s.width * s.channels, stream());
+        return [=](image_view<const T> source, image_view<T> destination) {
+            const image_view<T> middle{between->data(), source.width, source.height, source.channels};
+            const auto taps = [](const auto& of) { return static_cast<int>(of->size()); };
+            npp_filter(rows, source, middle, x->data(), taps(x), taps(x) / 2);
+            npp_filter(columns, middle, destination, y->data(), taps(y), taps(y) / 2);
+        };
+    });
+}
+
+void need_whole_pixels(const image_shape& s) {
+    for (const placement& lie : {s.source, s.destination})
+        if (s.channels == 4 && (lie.offset % 4 != 0 || lie.padding % 4 != 0))
+            throw unsupported("pixels of four channels that are not aligned");
 }
 #else
 template <class T>
@@ -47,29 +43,19 @@ void add_npp_passes(trial&, const std::shared_ptr<image_operands<T, T>>&, const 
                     const std::vector<double>&) {}
 #endif
 
-template void add_npp_passes(trial&, const std::shared_ptr<image_operands<float, float>>&,
-                             const std::vector<double>&, const std::vector<double>&);
-template void add_npp_passes(trial&, const std::shared_ptr<image_operands<std::uint16_t, std::uint16_t>>&,
-                             const std::vector<double>&, const std::vector<double>&);
-template void add_npp_passes(trial&, const std::shared_ptr<image_operands<std::uint8_t, std::uint8_t>>&,
-                             const std::vector<double>&, const std::vector<double>&);
-
-void need_whole_pixels(const image_shape& s) {
-    for (const placement& lie : {s.source, s.destination})
-        if (s.channels == 4 && (lie.offset % 4 != 0 || lie.padding % 4 != 0))
-            throw unsupported("pixels of four channels that are not aligned");
-}
-
-std::string npp_name(std::string_view function, const image_shape& s) {
-    return fmt::format("{}{}", function, s.border == border::replicate ? "" : ", replicate");
-}
+#define HEDDLE_CLIFFS_PASSES(T)                                                        \
+    template void add_npp_passes(trial&, const std::shared_ptr<image_operands<T, T>>&, \
+                                 const std::vector<double>&, const std::vector<double>&);
+HEDDLE_CLIFFS_PASSES(float)
+HEDDLE_CLIFFS_PASSES(std::uint16_t)
+HEDDLE_CLIFFS_PASSES(std::uint8_t)
+#undef HEDDLE_CLIFFS_PASSES
 
 std::string to_string(const image_shape& s) {
     std::string words = fmt::format("{} x {}", s.width, s.height);
     if (s.channels != 1) words += fmt::format(" of {} channels", s.channels);
     if (s.count != 1) words += fmt::format(", {} images", s.count);
-    if (s.border != border::replicate)
-        words += fmt::format(", border {}", border_names[static_cast<std::size_t>(s.border)]);
+    if (s.border != border::replicate) words += fmt::format(", border {}", name_of(border_names, s.border));
     words += to_string(s.source);
     if (s.destination != placement{}) words += "; result" + to_string(s.destination);
     return words;

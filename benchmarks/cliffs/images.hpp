@@ -1,9 +1,6 @@
 #pragma once
 
 #include "benchmarks/cliffs/family.hpp"
-#include <heddle/image.hpp>
-
-#include <limits>
 
 /// The families of images share images, their checks and NPP's calls.
 namespace heddle::bench::cliffs {
@@ -117,17 +114,31 @@ std::function<std::string(double)> check_of(const std::shared_ptr<image_operands
     };
 }
 
-/// Adds NPP's filters along rows and then along columns. Its taps are floats in reverse order. NPP has no half and no
-/// images of two channels. Of the borders it has only replicate, which stands for the others, as it is as much work.
-template <class T>
-void add_npp_passes(trial& t, const std::shared_ptr<image_operands<T, T>>& o,
-                    const std::vector<double>& taps_x, const std::vector<double>& taps_y);
-
+#if HEDDLE_HAS_NPP
 /// NPP reads a pixel of four channels at once.
 /// @throws unsupported  there are four channels, and some pixels do not lie at multiples of their size
 void need_whole_pixels(const image_shape& s);
 
-/// A name for NPP's call, which says that it uses another border.
-std::string npp_name(std::string_view function, const image_shape& s);
+/// Adds a call of NPP's for each image, which is what make() returns and takes a source and a destination. Of the borders NPP
+/// has only replicate, which stands for the others, as it is as much work; the name says so. There are no images of two
+/// channels.
+template <class From, class To, class Make>
+void add_npp(trial& t, std::string_view name, const std::shared_ptr<image_operands<From, To>>& o, Make make,
+             bool is_checked = true) {
+    const bool is_its_border = o->shape.border == border::replicate;
+    t.add_peer(
+        fmt::format("{}{}", name, is_its_border ? "" : ", replicate"),
+        [&] {
+            need_whole_pixels(o->shape);
+            return [o, call = make()] { o->each(call); };
+        },
+        is_checked && is_its_border);
+}
+#endif
+
+/// Adds NPP's filters along rows and then along columns. Its taps are floats in reverse order. NPP has no half.
+template <class T>
+void add_npp_passes(trial& t, const std::shared_ptr<image_operands<T, T>>& o,
+                    const std::vector<double>& taps_x, const std::vector<double>& taps_y);
 
 }  // namespace heddle::bench::cliffs

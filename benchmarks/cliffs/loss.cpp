@@ -2,7 +2,6 @@
 
 #include "benchmarks/cliffs/family.hpp"
 #include "tests/bounds/softmax.hpp"
-#include <heddle/loss.hpp>
 
 /// Losses of rows, with their gradients or without.
 namespace heddle::bench::cliffs {
@@ -11,7 +10,6 @@ namespace {
 enum class operation { cross_entropy, mean_squared_error };
 constexpr std::string_view names[] = {"cross_entropy", "mean_squared_error"};
 
-template <class T>
 struct problem {
     operation op = operation::cross_entropy;
     bool in_place = false, has_loss = true, has_gradient = true;
@@ -35,7 +33,7 @@ struct operands {
     std::optional<operand<std::int32_t>> labels;
     std::optional<operand<float>> loss;
 
-    explicit operands(const problem<T>& p) : x(p.rows, p.cols, p.x, p.seed, p.elements()) {
+    explicit operands(const problem& p) : x(p.rows, p.cols, p.x, p.seed, p.elements()) {
         // The last label is a little below the last column, as floats cannot represent every large column number.
         const numbers classes{0, 0.999 * static_cast<double>(p.cols - 1), 0};
         if (p.has_labels())
@@ -47,7 +45,7 @@ struct operands {
     }
     operand<T>& gradient() { return apart ? *apart : x; }
 
-    void run(const problem<T>& p) {
+    void run(const problem& p) {
         const matrix_view<T> to_gradient = p.has_gradient ? gradient().view() : matrix_view<T>{};
         const vector_view<float> to_loss = loss ? loss->vector() : vector_view<float>{};
         if (p.has_labels())
@@ -65,7 +63,7 @@ struct expectation {
 };
 
 template <class T>
-expectation expected_cross_entropy(const problem<T>& p, operands<T>& o, expectation expected) {
+expectation expected_cross_entropy(const problem& p, operands<T>& o, expectation expected) {
     const auto n = static_cast<double>(p.cols), w = static_cast<double>(p.label_smoothing),
                scale = static_cast<double>(p.scale());
     const auto steps = bounds::loss_steps_of(loss_algorithm::automatic, counted_columns(p.cols));
@@ -92,7 +90,7 @@ expectation expected_cross_entropy(const problem<T>& p, operands<T>& o, expectat
 }
 
 template <class T>
-expectation expected_squared_error(const problem<T>& p, operands<T>& o, expectation expected) {
+expectation expected_squared_error(const problem& p, operands<T>& o, expectation expected) {
     const auto n = static_cast<double>(p.cols);
     const auto steps = bounds::loss_steps_of(loss_algorithm::automatic, counted_columns(p.cols));
     const auto of_x = rows_of(o.x.view(), expected.gradient.places),
@@ -113,14 +111,13 @@ expectation expected_squared_error(const problem<T>& p, operands<T>& o, expectat
 }
 
 template <class T>
-trial prepare(const problem<T>& p) {
+trial prepare(const problem& p) {
     const auto o = std::make_shared<operands<T>>(p);
     trial t;
     t.is_in_place = p.has_gradient && p.in_place;
     t.reset = [p, o] {
-        if (p.has_gradient && p.in_place) o->x.fill(p.seed, p.elements());
-        if (o->apart) o->apart->poison();
-        if (o->loss) o->loss->poison();
+        if (p.has_gradient) o->gradient().reset();
+        if (o->loss) o->loss->reset();
     };
     t.call = [p, o] { o->run(p); };
     expectation places;
@@ -129,16 +126,15 @@ trial prepare(const problem<T>& p) {
     const expectation expected =
         p.has_labels() ? expected_cross_entropy(p, *o, places) : expected_squared_error(p, *o, places);
     t.wrong = [p, o, expected](double slack) {
-        return first_wrong(
-            {expected.losses.wrong("loss", o->loss, slack),
-             p.has_gradient ? expected.gradient.wrong("gradient", o->gradient(), slack, p.is_apart()) : ""});
+        return first_wrong({expected.losses.wrong("loss", o->loss, slack),
+                            p.has_gradient ? expected.gradient.wrong("gradient", o->gradient(), slack) : ""});
     };
     return t;
 }
 
 template <class T>
 drawn_case draw(drawing& d) {
-    problem<T> p;
+    problem p;
     p.op = static_cast<operation>(d.index(std::size(names)));
     const std::int64_t wanted = d.integer(0, 5);  // mostly both
     p.has_loss = wanted != 0;
@@ -154,28 +150,24 @@ drawn_case draw(drawing& d) {
     p.loss = d.vector_lie(16);
     p.seed = d.bits();
     drawn_case c = draw_case_of(d, 2, [p](extents_view e) {
-        return static_cast<double>(span_of(p.x, e[0], e[1]) +
-                                   (p.has_labels() ? 0 : span_of(p.target, e[0], e[1])) +
-                                   (p.is_apart() ? span_of(p.gradient, e[0], e[1]) : 0)) *
+        return spans_of(e[0], e[1], {{p.x, true}, {p.target, !p.has_labels()}, {p.gradient, p.is_apart()}}) *
                    sizeof(T) +
-               static_cast<double>(span_of(p.labels, 1, e[0]) + span_of(p.loss, 1, e[0])) * sizeof(float);
+               spans_of(1, e[0], {{p.labels, true}, {p.loss, true}}) * sizeof(float);
     });
     p.rows = c.extents[0];
     p.cols = c.extents[1];
     c.bytes = (1 + (p.has_labels() ? 0 : 1) + (p.has_gradient ? 1 : 0)) * c.operations * sizeof(T) +
               ((p.has_labels() ? 1 : 0) + (p.has_loss ? 1 : 0)) * static_cast<double>(p.rows) * sizeof(float);
-    c.words =
-        fmt::format("{} {} of {} x {}", dtype<T>, names[static_cast<std::size_t>(p.op)], p.rows, p.cols);
+    c.words = fmt::format("{} {} of {} x {}", dtype<T>, name_of(names, p.op), p.rows, p.cols);
     if (p.label_smoothing != 0) c.words += ", smoothed";
     if (!p.has_loss) c.words += ", gradient alone";
     if (!p.has_gradient) c.words += ", loss alone";
     if (p.has_gradient && p.in_place) c.words += ", in place";
-    const placement none;
-    c.words += to_string(p.x) + words_of_placements({{"target", p.has_labels() ? none : p.target},
-                                                     {"gradient", p.is_apart() ? p.gradient : none},
-                                                     {"labels", p.has_labels() ? p.labels : none},
-                                                     {"loss", p.has_loss ? p.loss : none}});
-    c.prepare = [p] { return prepare(p); };
+    c.words += to_string(p.x) + words_of_placements({{"target", p.target, !p.has_labels()},
+                                                     {"gradient", p.gradient, p.is_apart()},
+                                                     {"labels", p.labels, p.has_labels()},
+                                                     {"loss", p.loss, p.has_loss}});
+    c.prepare = [p] { return prepare<T>(p); };
     return c;
 }
 

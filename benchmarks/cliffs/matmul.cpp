@@ -1,8 +1,6 @@
 #include "benchmarks/cliffs/family.hpp"
 #include "benchmarks/cliffs/matmul_operands.hpp"
 #include "benchmarks/support/cub.hpp"
-#include <heddle/batched_matmul.hpp>
-#include <heddle/matmul.hpp>
 
 namespace heddle::bench::cliffs {
 namespace {
@@ -59,7 +57,7 @@ trial prepare(const product_problem<Out, In>& p, bool with_choices) {
     const auto o = std::make_shared<product_operands<Out, In>>(p);
     trial t;
     t.is_in_place = p.beta != 0;
-    t.reset = [p, o] { p.beta == 0 ? o->c.all.poison() : o->c.all.fill(p.seed + 2, product_elements); };
+    t.reset = [p, o] { p.beta == 0 ? o->c.all.poison() : o->c.all.reset(); };
     t.call = [p, o] { run(p, *o, p.options()); };
     t.wrong = check_of(p, o);
     with_choices ? add_choices(t, p, o) : add_product_peers(t, p, o);
@@ -75,7 +73,7 @@ std::string words_of(const product_problem<Out, In>& p) {
     if (p.alpha != 1) words += fmt::format(", alpha {}", p.alpha);
     if (p.beta != 0) words += fmt::format(", beta {}", p.beta);
     if (p.activation != matmul_activation::none)
-        words += fmt::format(", {}", activations[static_cast<std::size_t>(p.activation)]);
+        words += fmt::format(", {}", name_of(activations, p.activation));
     if (p.has_row_bias) words += ", row bias";
     if (p.has_column_bias) words += ", column bias";
     if (p.scale != 1) words += fmt::format(", scale {}", p.scale);

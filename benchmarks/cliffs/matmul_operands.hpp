@@ -2,8 +2,6 @@
 
 #include "benchmarks/cliffs/family.hpp"
 #include "benchmarks/support/vendor_product.hpp"
-#include <heddle/batched_matmul.hpp>
-#include <heddle/matmul.hpp>
 
 namespace heddle::bench::cliffs {
 

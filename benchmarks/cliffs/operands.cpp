@@ -1,24 +1,10 @@
 #include "benchmarks/cliffs/operands.hpp"
 
-#include "benchmarks/support/rows.hpp"
-#include <heddle/copy.hpp>
-
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <set>
-#include <span>
-#include <utility>
+#include "benchmarks/support/headers.hpp"
+#include "benchmarks/support/random.hpp"
 
 namespace heddle::bench::cliffs {
 namespace {
-
-/// The finaliser of splitmix64.
-std::uint64_t mixed(std::uint64_t bits) {
-    bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9;
-    bits = (bits ^ (bits >> 27)) * 0x94d049bb133111eb;
-    return bits ^ (bits >> 31);
-}
 
 /// The first two, the last two, or beside a multiple of 64, where tiles end.
 std::int64_t edge(std::int64_t extent, std::uint64_t bits) {

@@ -1,4 +1,5 @@
 #include "benchmarks/cliffs/operands.hpp"
+#include "benchmarks/support/random.hpp"
 #include "benchmarks/support/rows.hpp"
 #include "kernels/device/math.hpp"
 #include <heddle/error.hpp>
@@ -11,13 +12,6 @@ namespace {
 
 constexpr int block = 256;
 constexpr unsigned blocks = 2048;
-
-/// The finaliser of splitmix64.
-__host__ __device__ std::uint64_t mixed(std::uint64_t bits) {
-    bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9;
-    bits = (bits ^ (bits >> 27)) * 0x94d049bb133111eb;
-    return bits ^ (bits >> 31);
-}
 
 template <class T>
 __global__ void fill_kernel(T* data, std::int64_t size, std::uint64_t seed, float low, float high,

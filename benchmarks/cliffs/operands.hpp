@@ -39,7 +39,7 @@ void launch_gather(const T* data, const std::int64_t* places, std::int64_t count
 template <class T>
 std::vector<T> gathered(const T* data, const std::vector<std::int64_t>& places);
 
-/// A matrix, or a vector of one row, with its memory. All of it is drawn, its gaps too.
+/// A matrix, or a vector of one row, with its memory. With a seed it is drawn, its gaps too; without one it is a result.
 template <class T>
 class operand {
   public:
@@ -48,11 +48,17 @@ class operand {
     operand(std::int64_t rows, std::int64_t cols, const placement& lie, std::uint64_t seed,
             const numbers& from = {})
         : operand(rows, cols, lie) {
-        fill(seed, from);
+        is_drawn_ = true;
+        seed_ = seed;
+        from_ = from;
+        reset();
     }
 
-    void fill(std::uint64_t seed, const numbers& from = {}) {
-        fill_random(elements_.data(), static_cast<std::int64_t>(elements_.size()), seed, from);
+    [[nodiscard]] bool is_drawn() const { return is_drawn_; }
+    /// Draws the same elements again, or poisons a result.
+    void reset() {
+        if (!is_drawn_) return poison();
+        fill_random(elements_.data(), static_cast<std::int64_t>(elements_.size()), seed_, from_);
     }
     /// Makes each byte 0xff: NaN, or -1.
     void poison();
@@ -72,6 +78,9 @@ class operand {
     std::int64_t rows_, cols_;
     placement lie_;
     device_buffer<T> elements_;
+    bool is_drawn_ = false;
+    std::uint64_t seed_ = 0;
+    numbers from_;
 };
 
 struct place {

@@ -2,7 +2,6 @@
 
 #include "benchmarks/cliffs/family.hpp"
 #include "kernels/device/math.hpp"
-#include <heddle/optimizer.hpp>
 
 /// Steps of optimizers on lists of tensors, and the norm of their gradients.
 namespace heddle::bench::cliffs {
@@ -57,12 +56,12 @@ struct operands {
 
     explicit operands(const problem& p)
         : size(p.begins().back()),
-          weight(1, p.is_step() ? size : 1, p.lie),
-          first(1, p.moments() > 0 ? size : 1, p.lie),
-          second(1, p.moments() > 1 ? size : 1, p.lie),
+          weight(1, p.is_step() ? size : 1, p.lie, p.seed + 1),
+          first(1, p.moments() > 0 ? size : 1, p.lie, p.seed + 2),
+          second(1, p.moments() > 1 ? size : 1, p.lie, p.seed + 3, squares),
           value(1, p.is_step() && has_value ? size : 1, p.lie),
           gradient(1, size, p.lie, p.seed),
-          result(1, 1, {}) {
+          result(p.is_step() ? operand<float>(1, 1, {}, 0, {norm, norm, 0}) : operand<float>(1, 1, {})) {
         const auto begins = p.begins();
         const auto at = [&p](auto& array, bool is_there, std::int64_t begin) {
             return is_there && p.is_step() ? array.data() + begin : nullptr;
@@ -73,15 +72,11 @@ struct operands {
                             at(first, p.moments() > 0, begin), at(second, p.moments() > 1, begin),
                             p.count(i)});
         }
-        reset(p);
     }
 
-    void reset(const problem& p) {
-        weight.fill(p.seed + 1);
-        first.fill(p.seed + 2);
-        second.fill(p.seed + 3, squares);
-        value.poison();
-        p.is_step() ? result.fill(0, {norm, norm, 0}) : result.poison();
+    void reset() {
+        for (operand<float>* const each : {&weight, &first, &second, &result}) each->reset();
+        value.reset();
     }
 
     template <class Options>
@@ -148,7 +143,7 @@ std::string wrong_values(const std::vector<place>& places, operands<T, Gradient>
     expected_places expected{places};
     for (const float weight : gathered(o.weight.view(), places))
         expected.add(to_double(static_cast<T>(weight)), 0);
-    return expected.wrong("value", o.value, 1, false);
+    return expected.wrong("value", o.value, 1);
 }
 
 /// The norm of all gradients.
@@ -173,7 +168,7 @@ trial prepare(const problem& p) {
     const auto o = std::make_shared<operands<T, Gradient>>(p);
     trial t;
     t.is_in_place = p.is_step();
-    t.reset = [p, o] { o->reset(p); };
+    t.reset = [o] { o->reset(); };
     t.call = [p, o] { o->run(p); };
     if (!p.is_step()) {
         t.wrong = [o, expected = expected_norm(p, *o)](double slack) {
@@ -182,9 +177,9 @@ trial prepare(const problem& p) {
         return t;
     }
     t.wrong = [p, o, expected = expected_step(p, *o)](double slack) {
-        return first_wrong({expected.weight.wrong("weight", o->weight, slack, false),
-                            p.moments() > 0 ? expected.first.wrong("first", o->first, slack, false) : "",
-                            p.moments() > 1 ? expected.second.wrong("second", o->second, slack, false) : "",
+        return first_wrong({expected.weight.wrong("weight", o->weight, slack),
+                            p.moments() > 0 ? expected.first.wrong("first", o->first, slack) : "",
+                            p.moments() > 1 ? expected.second.wrong("second", o->second, slack) : "",
                             o->has_value ? wrong_values(expected.weight.places, *o) : ""});
     };
     return t;
@@ -224,9 +219,8 @@ drawn_case draw(drawing& d) {
     c.memory = memory(c.extents);
     c.operations = elements;
     c.bytes = elements * (2 * states + (p.is_step() ? values : 0) + sizeof(Gradient));
-    c.words = fmt::format("{} {} of {} tensors of {}{}, {} gradients{}", dtype<T>,
-                          names[static_cast<std::size_t>(p.op)], p.tensors, p.is_uneven ? "up to " : "",
-                          p.size, dtype<Gradient>, to_string(p.lie));
+    c.words = fmt::format("{} {} of {} tensors of {}{}, {} gradients{}", dtype<T>, name_of(names, p.op),
+                          p.tensors, p.is_uneven ? "up to " : "", p.size, dtype<Gradient>, to_string(p.lie));
     if (p.is_step() && p.decays) c.words += ", decay";
     if (p.clips) c.words += ", clipped";
     c.prepare = [p] { return prepare<T, Gradient>(p); };

@@ -1,7 +1,6 @@
 #include "benchmarks/cliffs/family.hpp"
 #include "benchmarks/cliffs/vendor_functions.hpp"
 #include "benchmarks/support/layers.hpp"
-#include <heddle/pool.hpp>
 
 /// The maximum or the average of windows on images.
 namespace heddle::bench::cliffs {
@@ -30,6 +29,7 @@ struct operands {
           input(s.count * s.height * s.width, s.channels, p.input, p.seed, {-0.5, 1, 0}),
           output(p.outputs(), s.channels, p.output) {}
 
+    operand<T>& result() { return output; }
     void run() {
         pool<T>({input.data(), s.count, s.height, s.width, s.channels, input.view().row_stride},
                 tensor_view<T>{output.data(), s.count, s.output_height(), s.output_width(), s.channels,
@@ -110,15 +110,10 @@ void add_cudnn(trial& t, const problem& p, const std::shared_ptr<operands<T>>& o
 template <class T>
 trial prepare(const problem& p) {
     const auto o = std::make_shared<operands<T>>(p);
-    trial t;
-    t.reset = [o] { o->output.poison(); };
-    t.call = [o] { o->run(); };
+    trial t = trial_of(o, "output", expected_of(p, *o), [o] { o->run(); });
 #if HEDDLE_HAS_CUDNN
     add_cudnn(t, p, o);
 #endif
-    t.wrong = [o, expected = expected_of(p, *o)](double slack) {
-        return expected.wrong("output", o->output, slack);
-    };
     return t;
 }
 
@@ -183,7 +178,7 @@ drawn_case draw(drawing& d) {
     c.operations = operations(p);
     c.bytes = problem_of(p.shape, dtype<T>).bytes();
     c.words = fmt::format("{} {}{} pool of {}{}", dtype<T>, is_global ? "global " : "",
-                          names[static_cast<std::size_t>(p.shape.mode)], text(p.shape), to_string(p.input));
+                          name_of(names, p.shape.mode), text(p.shape), to_string(p.input));
     c.words += words_of_placements({{"result", p.output}});
     c.prepare = [p] { return prepare<T>(p); };
     return c;

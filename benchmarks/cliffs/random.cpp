@@ -1,10 +1,6 @@
 #include "tests/bounds/random.hpp"
 
 #include "benchmarks/cliffs/family.hpp"
-#include <heddle/host.hpp>
-#include <heddle/random.hpp>
-
-#include <set>
 
 /// Random numbers, dropout and permutations.
 namespace heddle::bench::cliffs {
@@ -13,7 +9,6 @@ namespace {
 enum class operation { uniform, normal, bernoulli, dropout, permutation };
 constexpr std::string_view names[] = {"random_uniform", "random_normal", "random_bernoulli", "dropout"};
 
-template <class T>
 struct problem {
     operation op = operation::uniform;
     bool in_place = false;
@@ -31,7 +26,7 @@ template <class T>
 struct operands {
     std::optional<operand<T>> x, y;
 
-    explicit operands(const problem<T>& p) {
+    explicit operands(const problem& p) {
         if (p.has_input()) x.emplace(p.rows, p.cols, p.x, p.seed);
         if (p.is_apart()) y.emplace(p.rows, p.cols, p.y);
     }
@@ -41,24 +36,20 @@ struct operands {
 constexpr double low = -1, high = 2.5, mean = 0.5, deviation = 1.5;
 
 template <class T>
-void run(const problem<T>& p, operands<T>& o) {
+void run(const problem& p, operands<T>& o) {
     using compute = compute_type<T>;
     const matrix_view<T> y = o.result().view();
-    switch (p.op) {
-        case operation::uniform:
-            return random_uniform<T>(y, compute{low}, compute{high}, p.generator, stream());
-        case operation::normal:
-            return random_normal<T>(y, compute{mean}, compute{deviation}, p.generator, stream());
-        case operation::bernoulli:
-            return random_bernoulli<T>(y, p.share, p.generator, stream());
-        default:
-            return dropout<T>(o.x->view(), y, p.share, p.generator, stream());
-    }
+    if (p.op == operation::uniform)
+        return random_uniform<T>(y, compute{low}, compute{high}, p.generator, stream());
+    if (p.op == operation::normal)
+        return random_normal<T>(y, compute{mean}, compute{deviation}, p.generator, stream());
+    if (p.op == operation::bernoulli) return random_bernoulli<T>(y, p.share, p.generator, stream());
+    dropout<T>(o.x->view(), y, p.share, p.generator, stream());
 }
 
 /// The element at this place as the CPU draws it. An element depends on its place alone.
 template <class T>
-T on_host(const problem<T>& p, std::int64_t at, T x) {
+T on_host(const problem& p, std::int64_t at, T x) {
     using compute = compute_type<T>;
     philox from = p.generator;
     from.offset += static_cast<std::uint64_t>(at);
@@ -72,12 +63,8 @@ T on_host(const problem<T>& p, std::int64_t at, T x) {
 }
 
 template <class T>
-trial prepare(const problem<T>& p) {
+trial prepare(const problem& p) {
     const auto o = std::make_shared<operands<T>>(p);
-    trial t;
-    t.is_in_place = !p.is_apart();
-    t.reset = [p, o] { p.is_apart() ? o->y->poison() : o->x->fill(p.seed); };
-    t.call = [p, o] { run(p, *o); };
     expected_places expected{sampled_places(p.rows, p.cols, p.seed)};
     std::vector<T> xs(expected.places.size());
     if (o->x) xs = gathered(o->x->view(), expected.places);
@@ -87,10 +74,7 @@ trial prepare(const problem<T>& p) {
         // All but normal numbers are equal bit for bit.
         expected.add(value, p.op == operation::normal ? bounds::of_normal<T>(value, mean, deviation) : 0);
     }
-    t.wrong = [p, o, expected](double slack) {
-        return expected.wrong("result", o->result(), slack, p.is_apart());
-    };
-    return t;
+    return trial_of(o, "result", expected, [p, o] { run(p, *o); });
 }
 
 /// Compares the sum and the sum of squares with those of a permutation, and checks that sampled elements differ.
@@ -121,7 +105,7 @@ trial prepare_permutation(std::int64_t size, const placement& lie, const philox&
 
 template <class T>
 drawn_case draw(drawing& d) {
-    problem<T> p;
+    problem p;
     p.op = static_cast<operation>(d.index(std::size(names) + 1));
     p.in_place = d.one_in(5);
     p.share = d.one_of({0.5, 0.1, 0.001});
@@ -141,20 +125,17 @@ drawn_case draw(drawing& d) {
         return c;
     }
     drawn_case c = draw_case_of(d, 2, [p](extents_view e) {
-        return static_cast<double>((p.has_input() ? span_of(p.x, e[0], e[1]) : 0) +
-                                   (p.is_apart() ? span_of(p.y, e[0], e[1]) : 0)) *
-               sizeof(T);
+        return spans_of(e[0], e[1], {{p.x, p.has_input()}, {p.y, p.is_apart()}}) * sizeof(T);
     });
     p.rows = c.extents[0];
     p.cols = c.extents[1];
     c.bytes = (p.has_input() ? 2 : 1) * c.operations * sizeof(T);
-    c.words =
-        fmt::format("{} {} of {} x {}", dtype<T>, names[static_cast<std::size_t>(p.op)], p.rows, p.cols);
+    c.words = fmt::format("{} {} of {} x {}", dtype<T>, name_of(names, p.op), p.rows, p.cols);
     if (p.op == operation::bernoulli || p.has_input()) c.words += fmt::format(", p {}", p.share);
     if (!p.is_apart()) c.words += ", in place";
     c.words += to_string(p.y);
     if (p.has_input() && p.x != p.y) c.words += fmt::format("; x{}", to_string(p.x));
-    c.prepare = [p] { return prepare(p); };
+    c.prepare = [p] { return prepare<T>(p); };
     return c;
 }
 

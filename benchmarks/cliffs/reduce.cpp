@@ -1,14 +1,12 @@
 #include "benchmarks/cliffs/family.hpp"
 #include "benchmarks/cliffs/vendor_functions.hpp"
 #include "benchmarks/support/cub.hpp"
-#include <heddle/reduce.hpp>
 
 namespace heddle::bench::cliffs {
 namespace {
 
 using operation = reduce_operation;
 
-template <class T>
 struct problem {
     operation op = operation::sum;
     std::int64_t size = 1;
@@ -32,41 +30,30 @@ struct operands {
     std::optional<operand<T>> y;
     device_buffer<double> result{1, stream()};  ///< 8 bytes for a result of any type
 
-    explicit operands(const problem<T>& p) : x(1, p.size, p.x, p.seed, elements<T>(p.op)) {
+    explicit operands(const problem& p) : x(1, p.size, p.x, p.seed, elements<T>(p.op)) {
         if (p.op == operation::dot) y.emplace(1, p.size, p.y, p.seed + 1, elements<T>(p.op));
     }
 };
 
 template <class T>
-void run(const problem<T>& p, operands<T>& o) {
+void run(const problem& p, operands<T>& o) {
     const vector_view<const T> x = o.x.vector();
     const auto call =
         [&]<class R>(void (*function)(vector_view<const T>, R*, cuda::stream_ref, const reduce_options&)) {
             function(x, reinterpret_cast<R*>(o.result.data()), stream(), {});
         };
-    switch (p.op) {
-        case operation::sum:
-            return call(sum<T>);
-        case operation::mean:
-            return call(mean<T>);
-        case operation::min:
-            return call(heddle::min<T>);
-        case operation::max:
-            return call(heddle::max<T>);
-        case operation::argmin:
-            return call(argmin<T>);
-        case operation::argmax:
-            return call(argmax<T>);
-        case operation::dot:
-            return dot<T>(x, o.y->vector(), reinterpret_cast<sum_type<T>*>(o.result.data()), stream());
-        case operation::norm1:
-            return call(norm1<T>);
-        case operation::norm2:
-            if constexpr (!std::is_integral_v<T>) call(norm2<T>);
-            return;
-        case operation::count_nonzero:
-            return call(count_nonzero<T>);
-    }
+    if (p.op == operation::sum) call(sum<T>);
+    if (p.op == operation::mean) call(heddle::mean<T>);
+    if (p.op == operation::min) call(heddle::min<T>);
+    if (p.op == operation::max) call(heddle::max<T>);
+    if (p.op == operation::argmin) call(heddle::argmin<T>);
+    if (p.op == operation::argmax) call(heddle::argmax<T>);
+    if (p.op == operation::norm1) call(heddle::norm1<T>);
+    if (p.op == operation::count_nonzero) call(heddle::count_nonzero<T>);
+    if constexpr (!std::is_integral_v<T>)
+        if (p.op == operation::norm2) call(heddle::norm2<T>);
+    if (p.op == operation::dot)
+        heddle::dot<T>(x, o.y->vector(), reinterpret_cast<sum_type<T>*>(o.result.data()), stream());
 }
 
 template <class T>
@@ -81,12 +68,8 @@ double downloaded(operation op, const device_buffer<double>& result) {
     return as.template operator()<sum_type<T>>();
 }
 
-struct expectation {
-    double value, bound;
-};
-
 template <class T>
-expectation expected(const problem<T>& p, operands<T>& o) {
+bounds::approximate expected(const problem& p, operands<T>& o) {
     const line x{0, p.x.step, p.size};
     const line_facts facts = facts_of(o.x.data(), {x}).front();
     // If the vectors of dot have different strides, it may take more steps.
@@ -98,52 +81,38 @@ expectation expected(const problem<T>& p, operands<T>& o) {
     const double u = std::is_integral_v<T> ? 0 : unit_roundoff<sum_type<T>>();
     const double of_sums = error_of_additions(depth + 1, u) + u;
     const auto n = static_cast<double>(p.size);
-    switch (p.op) {
-        case operation::sum:
-            return {facts.sum, of_sums * facts.magnitudes};
-        case operation::mean: {
-            const double of_doubles = std::is_integral_v<T> ? (depth + 4) * 0x1p-53 : of_sums + 2 * u;
-            return {facts.sum / n, of_doubles * facts.magnitudes / n};
-        }
-        case operation::min:
-            return {facts.smallest, 0};
-        case operation::max:
-            return {facts.largest, 0};
-        case operation::argmin:
-            return {static_cast<double>(facts.first_smallest), 0};
-        case operation::argmax:
-            return {static_cast<double>(facts.first_largest), 0};
-        case operation::dot: {
-            const dot_facts dot = dots_of(o.x.data(), {x}, o.y->data(), {{0, p.y.step, p.size}}).front();
-            return {dot.sum, (of_sums + u) * dot.magnitudes};
-        }
-        case operation::norm1:
-            return {facts.magnitudes, of_sums * facts.magnitudes};
-        case operation::norm2:
-            return {std::sqrt(facts.squares), (2 * u + (depth + 4) * 0x1p-53) * std::sqrt(facts.squares)};
-        case operation::count_nonzero:
-            return {static_cast<double>(facts.nonzero), 0};
+    if (p.op == operation::sum) return {facts.sum, of_sums * facts.magnitudes};
+    if (p.op == operation::mean) {
+        const double of_doubles = std::is_integral_v<T> ? (depth + 4) * 0x1p-53 : of_sums + 2 * u;
+        return {facts.sum / n, of_doubles * facts.magnitudes / n};
     }
-    return {NAN, 0};
+    if (p.op == operation::min) return {facts.smallest, 0};
+    if (p.op == operation::max) return {facts.largest, 0};
+    if (p.op == operation::argmin) return {static_cast<double>(facts.first_smallest), 0};
+    if (p.op == operation::argmax) return {static_cast<double>(facts.first_largest), 0};
+    if (p.op == operation::norm1) return {facts.magnitudes, of_sums * facts.magnitudes};
+    if (p.op == operation::count_nonzero) return {static_cast<double>(facts.nonzero), 0};
+    if (p.op == operation::dot) {
+        const dot_facts dot = dots_of(o.x.data(), {x}, o.y->data(), {{0, p.y.step, p.size}}).front();
+        return {dot.sum, (of_sums + u) * dot.magnitudes};
+    }
+    const double root = std::sqrt(facts.squares);
+    return {root, (2 * u + (depth + 4) * 0x1p-53) * root};
 }
 
 #if HEDDLE_HAS_CUBLAS
 /// cuBLAS's results have the type of the elements.
 template <class T>
-void add_cublas(trial& t, const problem<T>& p, const std::shared_ptr<operands<T>>& o) {
+void add_cublas(trial& t, const problem& p, const std::shared_ptr<operands<T>>& o) {
     if constexpr (!std::is_integral_v<T>) {
         constexpr cudaDataType_t type = cuda_type<T>, computed = cuda_type<compute_type<T>>;
         const bool is_checked = sizeof(T) >= 4;
         const auto add = [&](const char* name, auto call) {
-            t.add_peer(
-                name,
-                [&] {
-                    return [p, o, call] {
-                        const scalars_on_device mode;
-                        check(call(p, *o));
-                    };
-                },
-                is_checked);
+            const auto with_scalars = [p, o, call] {
+                const scalars_on_device mode;
+                check(call(p, *o));
+            };
+            t.add_call(name, with_scalars, is_checked);
         };
         if (p.op == operation::dot)
             add("cublas dot", [](const auto& of, auto& with) {
@@ -165,7 +134,7 @@ void add_cublas(trial& t, const problem<T>& p, const std::shared_ptr<operands<T>
 #endif
 
 template <class T>
-trial prepare(const problem<T>& p) {
+trial prepare(const problem& p) {
     const auto o = std::make_shared<operands<T>>(p);
     trial t;
     t.reset = [o] { fill_bytes(o->result, std::byte{0xff}, stream()); };
@@ -192,7 +161,7 @@ trial prepare(const problem<T>& p) {
 
 template <class T>
 drawn_case draw(drawing& d) {
-    problem<T> p;
+    problem p;
     p.op = reduce_operations()[d.index(reduce_operations().size())];
     if (std::is_integral_v<T> && p.op == operation::norm2) p.op = operation::sum;
     p.x = d.vector_lie();
@@ -211,7 +180,7 @@ drawn_case draw(drawing& d) {
     c.bytes = c.operations * sizeof(T);
     c.words = fmt::format("{} {} of {}{}", dtype<T>, to_string(p.op), p.size, to_string(p.x));
     c.words += words_of_placements({{"y", p.y}});
-    c.prepare = [p] { return prepare(p); };
+    c.prepare = [p] { return prepare<T>(p); };
     return c;
 }
 

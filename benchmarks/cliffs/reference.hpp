@@ -3,6 +3,8 @@
 #include <heddle/image.hpp>
 #include <heddle/view.hpp>
 
+#include <cuda_runtime_api.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -74,8 +76,12 @@ struct pixel {
 };
 
 struct window_facts {
-    double sum = 0;
-    double magnitudes = 0;
+    double sum = 0, magnitudes = 0;
+
+    __host__ __device__ void add(const window_facts& other) {
+        sum += other.sum;
+        magnitudes += other.magnitudes;
+    }
 };
 
 /// The sum over windows of taps_x[i] taps_y[j] times the pixel. T is float, half, uint8_t or uint16_t; numbers of taps are odd.

@@ -93,8 +93,7 @@ __global__ void line_kernel(const T* data, const line* lines, line_part* parts) 
         if (x < own.smallest) own.smallest = x, own.first_smallest = i;
         if (x > own.largest) own.largest = x, own.first_largest = i;
     });
-    const line_part total = block_total(own);
-    if (threadIdx.x == 0) parts[blockIdx.x * gridDim.y + blockIdx.y] = total;
+    store_total(own, parts);
 }
 
 /// What needs a line's mean and largest element.
@@ -108,8 +107,7 @@ __global__ void second_line_kernel(const T* data, const line* lines, const line_
         own.deviations += (x - mean) * (x - mean);
         own.exponentials += exp(x - largest);
     });
-    const line_part total = block_total(own);
-    if (threadIdx.x == 0) parts[blockIdx.x * gridDim.y + blockIdx.y] = total;
+    store_total(own, parts);
 }
 
 template <class T>
@@ -125,8 +123,7 @@ __global__ void dot_kernel(const T* x, const line* x_lines, const T* y, const li
         own.x_squares += from_x * from_x;
         own.y_squares += from_y * from_y;
     });
-    const dot_part total = block_total(own);
-    if (threadIdx.x == 0) parts[blockIdx.x * gridDim.y + blockIdx.y] = total;
+    store_total(own, parts);
 }
 
 /// So many that a long line has the device to itself.

@@ -15,9 +15,9 @@ namespace heddle::bench::cliffs {
 
 inline constexpr int threads = 256;
 
-/// The first thread gets the total of all threads of the block.
+/// Stores the total of all threads of the block: blocks along x are results, and along y the parts of each.
 template <class Part>
-__device__ Part block_total(const Part& own) {
+__device__ void store_total(const Part& own, Part* totals) {
     __shared__ alignas(Part) std::byte memory[threads * sizeof(Part)];
     Part* const parts = reinterpret_cast<Part*>(memory);
     parts[threadIdx.x] = own;
@@ -29,8 +29,7 @@ __device__ Part block_total(const Part& own) {
             parts[threadIdx.x] = sum;
         }
     }
-    __syncthreads();
-    return parts[0];
+    if (threadIdx.x == 0) totals[blockIdx.x * gridDim.y + blockIdx.y] = parts[0];
 }
 
 template <class T>

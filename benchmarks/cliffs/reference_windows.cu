@@ -10,15 +10,6 @@
 namespace heddle::bench::cliffs {
 namespace {
 
-struct window_part {
-    double sum = 0, magnitudes = 0;
-
-    __host__ __device__ void add(const window_part& other) {
-        sum += other.sum;
-        magnitudes += other.magnitudes;
-    }
-};
-
 /// Where a border's pixel comes from; -1 where it is the constant.
 __device__ std::int64_t source_of(std::int64_t i, std::int64_t size, border kind) {
     if (i >= 0 && i < size) return i;
@@ -36,9 +27,9 @@ __device__ std::int64_t source_of(std::int64_t i, std::int64_t size, border kind
 template <class T>
 __global__ void window_kernel(image_view<const T> image, const pixel* centres, const double* taps_x,
                               std::int64_t width, const double* taps_y, std::int64_t height, border kind,
-                              double outside, window_part* parts) {
+                              double outside, window_facts* parts) {
     const pixel centre = centres[blockIdx.x];
-    window_part own;
+    window_facts own;
     for (std::int64_t i = threadIdx.x; i < width * height; i += threads) {
         const double weight = taps_x[i % width] * taps_y[i / width];
         const std::int64_t x = source_of(centre.x + i % width - width / 2, image.width, kind);
@@ -49,8 +40,7 @@ __global__ void window_kernel(image_view<const T> image, const pixel* centres, c
         own.sum += weight * value;
         own.magnitudes += fabs(weight * value);
     }
-    const window_part total = block_total(own);
-    if (threadIdx.x == 0) parts[blockIdx.x] = total;
+    store_total(own, parts);
 }
 
 template <class T>
@@ -97,14 +87,11 @@ std::vector<window_facts> windows_of(const image_view<const T>& image, const std
     if (centres.empty()) return {};
     const auto where = on_device(centres);
     const auto x = on_device(taps_x), y = on_device(taps_y);
-    const auto sums = totals<window_part>(centres.size(), 1, [&](dim3 grid, window_part* to) {
+    return totals<window_facts>(centres.size(), 1, [&](dim3 grid, window_facts* to) {
         window_kernel<<<grid, threads, 0, stream().get()>>>(
             image, where.data(), x.data(), static_cast<std::int64_t>(taps_x.size()), y.data(),
             static_cast<std::int64_t>(taps_y.size()), border, border_value, to);
     });
-    std::vector<window_facts> facts;
-    for (const window_part& p : sums) facts.push_back({p.sum, p.magnitudes});
-    return facts;
 }
 
 template <class T>

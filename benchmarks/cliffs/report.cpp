@@ -1,14 +1,5 @@
 #include "benchmarks/cliffs/run.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
-#include <functional>
-#include <iterator>
-#include <map>
-#include <string>
-
 namespace heddle::bench::cliffs {
 namespace {
 

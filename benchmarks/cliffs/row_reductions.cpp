@@ -2,7 +2,6 @@
 #include "benchmarks/cliffs/vendor_functions.hpp"
 #include "benchmarks/support/cub.hpp"
 #include "tests/bounds/reduce.hpp"
-#include <heddle/matrix_reduce.hpp>
 
 namespace heddle::bench::cliffs {
 namespace {
@@ -10,7 +9,6 @@ namespace {
 enum class operation { sum, mean, variance, min, max, argmax };
 constexpr std::string_view names[] = {"sum", "mean", "variance", "min", "max", "argmax"};
 
-template <class T>
 struct problem {
     operation op = operation::sum;
     bool of_rows = true;
@@ -29,19 +27,20 @@ struct operands {
     operand<T> x;
     operand<R> y;
 
-    explicit operands(const problem<T>& p)
+    explicit operands(const problem& p)
         : x(p.rows, p.cols, p.x, p.seed, {-0.5, 1, p.op == operation::argmax ? 0x1p-6 : 0}),
           y(1, p.results(), p.y) {}
 
-    static matrix_reduce_problem described(const problem<T>& p, const matrix_view<T>& m) {
+    static matrix_reduce_problem described(const problem& p, const matrix_view<T>& m) {
         return p.of_rows ? row_problem(m) : column_problem(m);
     }
+    operand<R>& result() { return y; }
     /// The matrix of which the rows are reduced.
-    matrix_view<T> by_rows(const problem<T>& p) { return p.of_rows ? x.view() : transposed(x.view()); }
+    matrix_view<T> by_rows(const problem& p) { return p.of_rows ? x.view() : transposed(x.view()); }
 };
 
 template <class T, class R>
-void run(const problem<T>& p, operands<T, R>& o) {
+void run(const problem& p, operands<T, R>& o) {
     const matrix_view<const T> x = o.x.view();
     const vector_view<R> y = o.y.vector();
     const matrix_reduce_options options{.correction = p.correction};
@@ -60,34 +59,24 @@ void run(const problem<T>& p, operands<T, R>& o) {
     if constexpr (std::is_same_v<R, std::int64_t>) return call(row_argmax<T>, column_argmax<T>);
 }
 
-template <class T>
-bounds::approximate expected_of(const problem<T>& p, const line_facts& facts, double depth) {
+bounds::approximate expected_of(const problem& p, const line_facts& facts, double depth) {
     using bounds::u;
     const auto n = static_cast<double>(p.length());
-    switch (p.op) {
-        case operation::sum:
-            return {facts.sum, error_of_additions(depth, u) * facts.magnitudes};
-        case operation::mean:
-            return {facts.sum / n, error_of_additions(depth + 3, u) * facts.magnitudes / n};
-        case operation::variance: {
-            const double largest = std::max(std::abs(facts.smallest), std::abs(facts.largest));
-            const double left = n - static_cast<double>(p.correction);
-            return {facts.deviations / left, bounds::of_variance(depth, n, facts.deviations, largest, left)};
-        }
-        case operation::min:
-            return {facts.smallest, 0};
-        case operation::max:
-            return {facts.largest, 0};
-        case operation::argmax:
-            return {static_cast<double>(facts.first_largest), 0};
-    }
-    return {NAN, 0};
+    if (p.op == operation::sum) return {facts.sum, error_of_additions(depth, u) * facts.magnitudes};
+    if (p.op == operation::mean)
+        return {facts.sum / n, error_of_additions(depth + 3, u) * facts.magnitudes / n};
+    if (p.op == operation::min) return {facts.smallest, 0};
+    if (p.op == operation::max) return {facts.largest, 0};
+    if (p.op == operation::argmax) return {static_cast<double>(facts.first_largest), 0};
+    const double largest = std::max(std::abs(facts.smallest), std::abs(facts.largest));
+    const double left = n - static_cast<double>(p.correction);
+    return {facts.deviations / left, bounds::of_variance(depth, n, facts.deviations, largest, left)};
 }
 
 #if HEDDLE_HAS_CUBLAS
 /// Adds sums and means as products with a vector of ones, by gemv and by gemm.
 template <class T>
-void add_products(trial& t, const problem<T>& p, const std::shared_ptr<operands<T, float>>& o) {
+void add_products(trial& t, const problem& p, const std::shared_ptr<operands<T, float>>& o) {
     if ((p.op != operation::sum && p.op != operation::mean) || p.x.step != 1 || p.y.step != 1) return;
     const auto ones = std::make_shared<operand<T>>(1, p.length(), placement{}, 0, numbers{1, 1, 0});
     const float alpha = p.op == operation::mean ? 1 / static_cast<float>(p.length()) : 1;
@@ -95,14 +84,14 @@ void add_products(trial& t, const problem<T>& p, const std::shared_ptr<operands<
     const matrix_view<float> y{o->y.data(), 1, p.results()};
     const vendor_product<float, T> by_gemv{.a = m, .b = transposed(row), .c = transposed(y), .alpha = alpha};
     const vendor_product<float, T> by_gemm{.a = row, .b = transposed(m), .c = y, .alpha = alpha};
-    t.add_peer("cublas gemv with ones", [&] { return [o, ones, by_gemv] { gemv(by_gemv); }; });
-    t.add_peer("cublas gemm with ones", [&] { return [o, ones, by_gemm] { gemm(by_gemm); }; });
+    t.add_call("cublas gemv with ones", [o, ones, by_gemv] { gemv(by_gemv); });
+    t.add_call("cublas gemm with ones", [o, ones, by_gemm] { gemm(by_gemm); });
 }
 #endif
 
 #if HEDDLE_HAS_CUDNN
 template <class T, class R>
-void add_cudnn(trial& t, const problem<T>& p, const std::shared_ptr<operands<T, R>>& o) {
+void add_cudnn(trial& t, const problem& p, const std::shared_ptr<operands<T, R>>& o) {
     if constexpr (!std::is_same_v<R, std::int64_t>) {
         if (p.op == operation::variance || p.y.step != 1 || !is_aligned_for_cudnn<T>(p.x)) return;
         t.add_peer("cudnn", [&] {
@@ -119,7 +108,7 @@ void add_cudnn(trial& t, const problem<T>& p, const std::shared_ptr<operands<T, 
 #endif
 
 template <class T, class R>
-void add_cub(trial& t, const problem<T>& p, const std::shared_ptr<operands<T, R>>& o) {
+void add_cub(trial& t, const problem& p, const std::shared_ptr<operands<T, R>>& o) {
     if constexpr (std::is_same_v<T, float> && std::is_same_v<R, float>) {
         const matrix_view<T> m = o->by_rows(p);
         const bool is_dense = m.col_stride == 1 && m.row_stride == m.cols && p.y.step == 1;
@@ -127,25 +116,15 @@ void add_cub(trial& t, const problem<T>& p, const std::shared_ptr<operands<T, R>
         t.add_peer("cub segmented", [&] {
             const auto scratch = std::make_shared<workspace>(cub_scratch_bytes, stream());
             return [=, is_sum = p.op == operation::sum] {
-                (is_sum ? cub_row_sum : cub_row_max)(m.data, m.rows, m.cols, o->y.data(), *scratch);
+                cub_row_reduction(is_sum, m.data, m.rows, m.cols, o->y.data(), *scratch);
             };
         });
     }
 }
 
 template <class T, class R>
-trial prepare(const problem<T>& p) {
+trial prepare(const problem& p) {
     const auto o = std::make_shared<operands<T, R>>(p);
-    trial t;
-    t.reset = [o] { o->y.poison(); };
-    t.call = [p, o] { run(p, *o); };
-    add_cub(t, p, o);
-#if HEDDLE_HAS_CUDNN
-    add_cudnn(t, p, o);
-#endif
-#if HEDDLE_HAS_CUBLAS
-    if constexpr (std::is_same_v<R, float>) add_products(t, p, o);
-#endif
     expected_places expected{sampled_places(1, p.results(), p.seed)};
     std::vector<line> lines;
     for (const place& at : expected.places)
@@ -153,13 +132,20 @@ trial prepare(const problem<T>& p) {
     const double depth = static_cast<double>(
         matrix_reduce_depth(operands<T, R>::described(p, o->x.view()), traits_of(current_device())));
     for (const line_facts& facts : facts_of(o->x.data(), lines)) expected.add(expected_of(p, facts, depth));
-    t.wrong = [o, expected](double slack) { return expected.wrong("result", o->y, slack); };
+    trial t = trial_of(o, "result", expected, [p, o] { run(p, *o); });
+    add_cub(t, p, o);
+#if HEDDLE_HAS_CUDNN
+    add_cudnn(t, p, o);
+#endif
+#if HEDDLE_HAS_CUBLAS
+    if constexpr (std::is_same_v<R, float>) add_products(t, p, o);
+#endif
     return t;
 }
 
 template <class T>
 drawn_case draw(drawing& d) {
-    problem<T> p;
+    problem p;
     p.op = static_cast<operation>(d.index(std::size(names)));
     p.of_rows = d.one_in(2);
     p.x = d.lie(true);
@@ -175,7 +161,7 @@ drawn_case draw(drawing& d) {
     if (p.op == operation::variance && p.length() > 1) p.correction = d.integer(0, 1);
     c.bytes = c.operations * sizeof(T) + static_cast<double>(p.results()) * result_bytes;
     c.words = fmt::format("{} {}_{} of {} x {}{}", dtype<T>, p.of_rows ? "row" : "column",
-                          names[static_cast<std::size_t>(p.op)], p.rows, p.cols, to_string(p.x));
+                          name_of(names, p.op), p.rows, p.cols, to_string(p.x));
     c.words += words_of_placements({{"result", p.y}});
     c.prepare = [p] {
         if (p.op == operation::argmax) return prepare<T, std::int64_t>(p);

@@ -3,24 +3,6 @@
 #include "benchmarks/support/kernels.hpp"
 #include "benchmarks/support/random.hpp"
 #include "benchmarks/support/rows.hpp"
-#include "benchmarks/support/timing.hpp"
-#include <heddle/buffer.hpp>
-#include <heddle/copy.hpp>
-
-#include <cuda_runtime_api.h>
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <chrono>
-#include <cmath>
-#include <cstddef>
-#include <deque>
-#include <exception>
-#include <functional>
-#include <memory>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 namespace heddle::bench::cliffs {
 namespace {
@@ -100,17 +82,32 @@ std::string check_call(const trial& t, const std::function<void()>& call, double
     return slack > 0 ? t.wrong(slack) : std::string{};
 }
 
+/// Runs a function, and says why it failed; empty where it did not.
+/// @throws lost_device
+std::string why_failed(const std::function<void()>& function) {
+    try {
+        function();
+    } catch (const lost_device&) {
+        throw;
+    } catch (const std::exception& error) {
+        (void)cudaGetLastError();
+        synchronize(error.what());
+        return error.what();
+    }
+    return {};
+}
+
 /// The peers that can do it and are not far too slow.
 std::vector<peer> usable_peers(const trial& t, seconds heddle_took, outcome& result) {
     std::vector<peer> usable;
     for (const peer& p : t.peers) {
-        try {
+        const std::string why = why_failed([&] {
             seconds taken{};
             const double slack = p.is_checked ? slack_of_peers : 0;
             const std::string wrong = check_call(t, p.call, slack, p.name, taken);
             if (!wrong.empty()) {
                 result.notes.push_back(fmt::format("{} computes something else: {}", p.name, wrong));
-                continue;
+                return;
             }
             const auto is_slow = [&] { return taken > slow_peer && taken > heddle_took * many_times; };
             if (is_slow()) (void)check_call(t, p.call, 0, p.name, taken);  // the first call loads the library
@@ -119,13 +116,8 @@ std::vector<peer> usable_peers(const trial& t, seconds heddle_took, outcome& res
                     fmt::format("{} takes {:.2g} s: it is not timed", p.name, taken.count()));
             else
                 usable.push_back(p);
-        } catch (const lost_device&) {
-            throw;
-        } catch (const std::exception& error) {
-            (void)cudaGetLastError();
-            synchronize(p.name);
-            result.refusals.push_back(fmt::format("{} cannot do it: {}", p.name, error.what()));
-        }
+        });
+        if (!why.empty()) result.refusals.push_back(fmt::format("{} cannot do it: {}", p.name, why));
     }
     return usable;
 }
@@ -149,22 +141,17 @@ void time_case(const trial& t, double bytes, std::vector<peer> peers, outcome& r
 outcome run(const case_id& id, const drawn_case& drawn, beside beside) {
     outcome result{.id = id, .words = drawn.words};
     std::string_view what = "failed";
-    try {
+    const std::string why = why_failed([&] {
         const trial t = beside == beside::vendors ? drawn.prepare() : drawn.prepare_choices();
         result.refusals = t.refusals;
         result.problem = t.problem;
         seconds heddle_took{};
         result.wrong = check_call(t, t.call, 1, "heddle", heddle_took);
-        if (!result.wrong.empty()) return result;
+        if (!result.wrong.empty()) return;
         what = "could not be timed beside its peers";
         time_case(t, drawn.bytes, usable_peers(t, heddle_took, result), result);
-    } catch (const lost_device&) {
-        throw;
-    } catch (const std::exception& error) {
-        (void)cudaGetLastError();
-        synchronize(error.what());
-        result.wrong = fmt::format("{}: {}", what, error.what());
-    }
+    });
+    if (!why.empty()) result.wrong = fmt::format("{}: {}", what, why);
     return result;
 }
 
@@ -184,17 +171,11 @@ std::vector<pair_outcome> run_pairs(const case_id& id) {
     std::vector<pair_outcome> outcomes;
     for (const case_pair& pair : draw_pairs(id)) {
         pair_outcome& of = outcomes.emplace_back(id, pair.first.words, pair.second.words, 0, pair.most);
-        try {
+        of.wrong = why_failed([&] {
             const trial first = pair.first.prepare(), second = pair.second.prepare();
             const std::vector<double> times = time_in_turn({{&first, first.call}, {&second, second.call}});
             of.share = ratio(times[1], times[0]);
-        } catch (const lost_device&) {
-            throw;
-        } catch (const std::exception& error) {
-            (void)cudaGetLastError();
-            synchronize(error.what());
-            of.wrong = error.what();
-        }
+        });
     }
     return outcomes;
 }

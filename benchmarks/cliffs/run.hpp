@@ -2,13 +2,6 @@
 
 #include "benchmarks/cliffs/case.hpp"
 
-#include <cstddef>
-#include <stdexcept>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 namespace heddle::bench::cliffs {
 
 /// What a case gave.

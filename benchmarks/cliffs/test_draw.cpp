@@ -3,15 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <bit>
-#include <cmath>
-#include <cstdint>
-#include <set>
-#include <span>
-#include <string>
-#include <vector>
-
 namespace heddle::bench::cliffs {
 
 using namespace fuzz;

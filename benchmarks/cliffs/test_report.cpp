@@ -4,12 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdint>
-#include <limits>
-#include <set>
-#include <utility>
-#include <vector>
-
 namespace heddle::bench::cliffs {
 namespace {
 

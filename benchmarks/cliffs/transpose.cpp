@@ -1,11 +1,9 @@
 #include "benchmarks/cliffs/family.hpp"
 #include "benchmarks/cliffs/vendor_functions.hpp"
-#include <heddle/transpose.hpp>
 
 namespace heddle::bench::cliffs {
 namespace {
 
-template <class T>
 struct problem {
     std::int64_t rows = 1, cols = 1;
     placement source, destination;
@@ -16,41 +14,37 @@ template <class T>
 struct operands {
     operand<T> source, destination;
 
-    explicit operands(const problem<T>& p)
+    explicit operands(const problem& p)
         : source(p.rows, p.cols, p.source, p.seed,
                  std::is_integral_v<T> ? numbers{0, 255, 0} : numbers{-1, 1, 0}),
           destination(p.cols, p.rows, p.destination) {}
+    operand<T>& result() { return destination; }
 };
 
 template <class T>
-trial prepare(const problem<T>& p) {
+trial prepare(const problem& p) {
     const auto o = std::make_shared<operands<T>>(p);
-    trial t;
-    t.reset = [o] { o->destination.poison(); };
-    t.call = [o] { transpose<T>(o->source.view(), o->destination.view(), stream()); };
-    if (p.source.column_major != p.destination.column_major && p.source.step == 1 && p.destination.step == 1)
-        t.add_peer("cudaMemcpy2D", [&] {
-            return [o] { heddle::copy(transposed(o->source.view()), o->destination.view(), stream()); };
-        });
-#if HEDDLE_HAS_CUBLAS
-    if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>)
-        t.add_peer("cublas geam", [&] {
-            return [o] {
-                const matrix_view<T> turned = transposed(o->source.view());
-                geam(turned, 1, turned, 0, o->destination.view());
-            };
-        });
-#endif
     expected_places expected{sampled_places(p.cols, p.rows, p.seed)};
     for (const T element : gathered(transposed(o->source.view()), expected.places))
         expected.add(to_double(element), 0);
-    t.wrong = [o, expected](double slack) { return expected.wrong("result", o->destination, slack); };
+    trial t = trial_of(o, "result", expected,
+                       [o] { transpose<T>(o->source.view(), o->destination.view(), stream()); });
+    if (p.source.column_major != p.destination.column_major && p.source.step == 1 && p.destination.step == 1)
+        t.add_call("cudaMemcpy2D",
+                   [o] { heddle::copy(transposed(o->source.view()), o->destination.view(), stream()); });
+#if HEDDLE_HAS_CUBLAS
+    if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>)
+        t.add_call("cublas geam", [o] {
+            const matrix_view<T> turned = transposed(o->source.view());
+            geam(turned, 1, turned, 0, o->destination.view());
+        });
+#endif
     return t;
 }
 
 template <class T>
 drawn_case draw(drawing& d) {
-    problem<T> p;
+    problem p;
     p.source = d.lie(true);
     p.destination = d.lie(true);
     p.seed = d.bits();
@@ -63,7 +57,7 @@ drawn_case draw(drawing& d) {
     c.bytes = 2 * c.operations * sizeof(T);
     c.words = fmt::format("{} transpose of {} x {}{}", dtype<T>, p.rows, p.cols, to_string(p.source));
     c.words += words_of_placements({{"result", p.destination}});
-    c.prepare = [p] { return prepare(p); };
+    c.prepare = [p] { return prepare<T>(p); };
     return c;
 }
 

@@ -3,21 +3,7 @@
 #include "benchmarks/support/cublas.hpp"
 #include "benchmarks/support/cudnn.hpp"
 #include "benchmarks/support/npp.hpp"
-#include "benchmarks/support/rows.hpp"
 #include "tests/fuzz/draw.hpp"
-#include <heddle/buffer.hpp>
-#include <heddle/copy.hpp>
-#include <heddle/error.hpp>
-#include <heddle/types.hpp>
-#include <heddle/view.hpp>
-
-#include <heddle_baselines.hpp>
-
-#include <cstdint>
-#include <limits>
-#include <memory>
-#include <type_traits>
-#include <vector>
 
 /// Vendors' functions that only drawn cases call. They are loaded when the program runs.
 namespace heddle::bench::cliffs {

@@ -1,9 +1,6 @@
 #pragma once
 
-#include <cstdint>
-#include <span>
-#include <string_view>
-#include <vector>
+#include "benchmarks/support/headers.hpp"
 
 namespace heddle::bench {
 
@@ -11,10 +8,10 @@ using extents = std::vector<std::int64_t>;
 
 /// How far sampled elements of a rung's result are from float64, and how far they may be (docs/accuracy.md).
 struct accuracy {
-    double error;
-    double bound;
-    std::int64_t elements;     ///< that were compared
-    std::string_view measure;  ///< of which error and bound are shares
+    double error = 0;
+    double bound = 0;
+    std::int64_t elements = 0;  ///< that were compared
+    std::string_view measure;   ///< of which error and bound are shares
 
     /// NaN is none.
     [[nodiscard]] bool is_within_bound() const { return error <= bound; }

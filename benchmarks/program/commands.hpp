@@ -1,11 +1,8 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include "benchmarks/support/headers.hpp"
 
-#include <stdexcept>
-#include <string>
-#include <string_view>
-#include <vector>
+#include <CLI/CLI.hpp>
 
 namespace heddle::bench {
 

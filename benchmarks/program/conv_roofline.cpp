@@ -6,28 +6,7 @@
 #include "benchmarks/program/record.hpp"
 #include "benchmarks/program/runner.hpp"
 #include "benchmarks/program/selection.hpp"
-#include "benchmarks/support/networks.hpp"
-#include "benchmarks/support/receptive_field.hpp"
-#include <heddle/device.hpp>
-
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include <algorithm>
-#include <charconv>
-#include <cstddef>
-#include <cstdint>
-#include <cstdio>
-#include <deque>
-#include <filesystem>
-#include <iterator>
-#include <map>
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <variant>
-#include <vector>
+#include "benchmarks/support/layers.hpp"
 
 namespace heddle::bench {
 namespace {
@@ -64,24 +43,14 @@ struct roofs {
     std::map<std::string, double> seconds;  ///< of heddle's calls, by their problems' names
 };
 
-/// R and S of RxS.
-std::pair<std::int64_t, std::int64_t> taps_in(const std::string& text) {
-    std::int64_t r = 0, s = 0;
-    const char* const end = text.data() + text.size();
-    const auto first = std::from_chars(text.data(), end, r);
-    const bool has_both = first.ec == std::errc{} && first.ptr != end && *first.ptr == 'x';
-    const auto second = has_both ? std::from_chars(first.ptr + 1, end, s) : first;
-    const auto is_extent = [](std::int64_t taps) { return 1 <= taps && taps <= most_extent; };
-    if (!has_both || second.ec != std::errc{} || second.ptr != end || !is_extent(r) || !is_extent(s))
-        throw usage_error(
-            fmt::format("--kernel: its taps are written RxS, each from 1 to {}, not {}", most_extent, text));
-    return {r, s};
-}
-
 conv_shape shape_of(const request& r) {
-    const auto [rows, cols] = taps_in(r.kernel);
-    const auto before = [&](std::int64_t taps) {
-        return r.padding >= 0 ? r.padding : (taps - 1) * r.dilation / 2;
+    const auto taps = extents_in(r.kernel, "RxS");
+    if (!taps || std::ranges::max(*taps) > most_extent)
+        throw usage_error(fmt::format("--kernel: its taps are written RxS, each from 1 to {}, not {}",
+                                      most_extent, r.kernel));
+    const std::int64_t rows = taps->front(), cols = taps->back();
+    const auto before = [&](std::int64_t count) {
+        return r.padding >= 0 ? r.padding : (count - 1) * r.dilation / 2;
     };
     const conv_shape s{.count = r.count,
                        .height = r.height,
@@ -178,11 +147,6 @@ std::string sides(double y, double x, int digits) {
     return y == x ? fmt::format("{:.{}f}", y, digits) : fmt::format("{:.{}f}x{:.{}f}", y, digits, x, digits);
 }
 
-/// A number, or nothing where there is none.
-std::string number(std::optional<double> value, int digits) {
-    return value ? fmt::format("{:.{}f}", *value, digits) : std::string{};
-}
-
 std::string shape_text(const layer& layer) {
     return std::visit([](const auto& s) { return text(s); }, layer.shape);
 }
@@ -194,57 +158,57 @@ void print_row(std::string_view name, std::string_view shape, const std::vector<
     fmt::print("{}\n", line);
 }
 
-/// Operations and bytes, the rest of what lines share with their sum.
-std::vector<std::string> work_columns(double operations, double bytes) {
-    return {number(operations > 0 ? std::optional(1e-9 * operations) : std::nullopt, 2),
-            number(1e-6 * bytes, 2),
-            number(operations > 0 ? std::optional(operations / bytes) : std::nullopt, 1)};
-}
+/// The work of a layer or of all, and its times by the roof and by the clock where they are known.
+struct work {
+    double operations = 0, bytes = 0;
+    std::optional<double> roof = 0, seconds = 0;
+};
 
-/// Times by the roof and by the clock, where they are known.
-std::vector<std::string> time_columns(double operations, std::optional<double> roof,
-                                      std::optional<double> seconds) {
-    const auto scaled = [](std::optional<double> value, double by) {
-        return value ? std::optional(by * *value) : std::nullopt;
+std::vector<std::string> columns_of(const work& w, const std::array<std::string, 3>& fields,
+                                    std::string limit) {
+    const auto number = [](bool is_there, double value, int digits) {
+        return is_there ? fmt::format("{:.{}f}", value, digits) : std::string{};
     };
-    const bool has_rate = roof && operations > 0;
-    return {number(scaled(roof, 1e6), 2),
-            number(has_rate ? std::optional(1e-12 * operations / *roof) : std::nullopt, 1),
-            number(scaled(seconds, 1e6), 2),
-            roof && seconds ? fmt::format("{:.0f} %", 100 * *roof / *seconds) : std::string{}};
+    const bool computes = w.operations > 0;
+    const double roof = w.roof.value_or(0), seconds = w.seconds.value_or(0);
+    return {number(computes, 1e-9 * w.operations, 2),
+            number(true, 1e-6 * w.bytes, 2),
+            number(computes, w.operations / w.bytes, 1),
+            fields[0],
+            fields[1],
+            fields[2],
+            number(w.roof.has_value(), 1e6 * roof, 2),
+            number(w.roof && computes, 1e-12 * w.operations / roof, 1),
+            number(w.seconds.has_value(), 1e6 * seconds, 2),
+            w.roof && w.seconds ? fmt::format("{:.0f} %", 100 * roof / seconds) : "",
+            std::move(limit)};
 }
 
 void print_table(const std::vector<line>& lines, bool has_roof, bool is_timed) {
     std::vector<std::string> titles = {"GFLOP", "MB", "FLOP/B", "jump", "field", "effective"};
-    if (has_roof) titles.insert(titles.end(), {"roof us", "TFLOP/s"});
-    if (has_roof) titles.insert(titles.end(), {is_timed ? "us" : "", is_timed ? "of roof" : "", "limit"});
+    if (has_roof)
+        titles.insert(titles.end(),
+                      {"roof us", "TFLOP/s", is_timed ? "us" : "", is_timed ? "of roof" : "", "limit"});
     print_row("layer", "shape", titles);
-    double operations = 0, bytes = 0;
-    std::optional<double> roof = 0, seconds = 0;
+    work all;
     const auto add = [](std::optional<double>& sum, std::optional<double> one) {
         sum = sum && one ? std::optional(*sum + *one) : std::nullopt;
     };
     for (const line& line : lines) {
         const auto& [y, x] = line.fields;
-        const std::optional<double> of_roof = line.roof ? std::optional(line.roof->seconds) : std::nullopt;
-        std::vector<std::string> columns = work_columns(line.problem.operations, line.problem.bytes());
-        for (const std::string& column : {sides(y.jump, x.jump, 0), sides(y.size, x.size, 0),
-                                          sides(y.effective_size(), x.effective_size(), 1)})
-            columns.push_back(column);
-        for (const std::string& column : time_columns(line.problem.operations, of_roof, line.seconds))
-            columns.push_back(column);
-        columns.push_back(line.roof ? line.roof->ceiling : "");
-        print_row(line.layer->name, shape_text(*line.layer), columns);
-        operations += line.problem.operations;
-        bytes += line.problem.bytes();
-        add(roof, of_roof);
-        add(seconds, line.seconds);
+        const work one{line.problem.operations, line.problem.bytes(),
+                       line.roof ? std::optional(line.roof->seconds) : std::nullopt, line.seconds};
+        print_row(line.layer->name, shape_text(*line.layer),
+                  columns_of(one,
+                             {sides(y.jump, x.jump, 0), sides(y.size, x.size, 0),
+                              sides(y.effective_size(), x.effective_size(), 1)},
+                             line.roof ? line.roof->ceiling : ""));
+        all.operations += one.operations;
+        all.bytes += one.bytes;
+        add(all.roof, one.roof);
+        add(all.seconds, one.seconds);
     }
-    if (lines.size() == 1) return;
-    std::vector<std::string> columns = work_columns(operations, bytes);
-    columns.resize(columns.size() + 3);
-    for (const std::string& column : time_columns(operations, roof, seconds)) columns.push_back(column);
-    print_row("all", "", columns);
+    if (lines.size() > 1) print_row("all", "", columns_of(all, {}, ""));
 }
 
 /// What the picture shows.

@@ -1,21 +1,8 @@
 #include "benchmarks/program/commands.hpp"
 #include "benchmarks/program/progress.hpp"
-#include "benchmarks/support/rows.hpp"
 #include "tests/fuzz/run.hpp"
 
 #include <CLI/CLI.hpp>
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include <cstdint>
-#include <cstdio>
-#include <map>
-#include <memory>
-#include <random>
-#include <stdexcept>
-#include <string>
-#include <string_view>
-#include <vector>
 
 namespace heddle::bench {
 namespace fuzzing {

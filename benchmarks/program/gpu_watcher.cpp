@@ -1,21 +1,6 @@
 #include "benchmarks/program/gpu_watcher.hpp"
 
 #include "benchmarks/support/loaded_library.hpp"
-#include "benchmarks/support/rows.hpp"
-#include <heddle/device.hpp>
-
-#include <cuda_runtime_api.h>
-#include <fmt/format.h>
-
-#include <array>
-#include <chrono>
-#include <condition_variable>
-#include <exception>
-#include <mutex>
-#include <stdexcept>
-#include <stop_token>
-#include <thread>
-#include <utility>
 
 // NVML's ABI, of which a driver keeps all versions. Not every toolkit has its header.
 extern "C" {
@@ -58,7 +43,7 @@ constexpr std::array<std::pair<unsigned long long, std::string_view>, 8> reasons
      {0x100, "display_clock_setting"}}};
 
 /// Seldom enough to cost the rows nothing.
-constexpr std::chrono::milliseconds interval{500};
+constexpr std::chrono::milliseconds between_samples{500};
 
 void check_nvml(nvmlReturn_t status) {
     if (status != 0) throw std::runtime_error(fmt::format("NVML: {}", nvmlErrorString(status)));
@@ -75,76 +60,42 @@ nvmlDevice_t watched_device() {
 
 }  // namespace
 
-class gpu_watcher::implementation {
-  public:
-    std::string why_not;
-    std::string driver;
-
-    implementation() {
-        if (!has_device()) return;
-        if (!nvml_library().is_present()) {
-            why_not = nvml_library().why_missing();
-            return;
-        }
-        try {
-            check_nvml(nvmlInit_v2());
-            std::array<char, 80> version{};
-            check_nvml(nvmlSystemGetDriverVersion(version.data(), static_cast<unsigned>(version.size())));
-            driver = version.data();
-            device_ = watched_device();
-            thread_ = std::jthread([this](const std::stop_token& stop) { watch(stop); });
-        } catch (const std::exception& error) {
-            why_not = error.what();
-        }
+gpu_watcher::gpu_watcher() {
+    if (!has_device()) return;
+    if (!nvml_library().is_present()) {
+        why_not_ = nvml_library().why_missing();
+        return;
     }
-
-    gpu_history history() {
-        const std::scoped_lock lock(mutex_);
-        return history_;
+    try {
+        check_nvml(nvmlInit_v2());
+        std::array<char, 80> version{};
+        check_nvml(nvmlSystemGetDriverVersion(version.data(), static_cast<unsigned>(version.size())));
+        driver_ = version.data();
+        device_ = watched_device();
+        thread_ = std::jthread([this](const std::stop_token& stop) { watch(stop); });
+    } catch (const std::exception& error) {
+        why_not_ = error.what();
     }
-
-  private:
-    nvmlDevice_t device_ = nullptr;
-    std::mutex mutex_;
-    std::condition_variable_any wake_;
-    gpu_history history_;
-    std::jthread thread_;  // the last: it ends before what it uses
-
-    void watch(const std::stop_token& stop) {
-        std::unique_lock lock(mutex_);
-        do {
-            sample();
-        } while (!wake_.wait_for(lock, stop, interval, [&] { return stop.stop_requested(); }));
-    }
-
-    /// A quantity that this GPU does not tell is left out.
-    void sample() {
-        unsigned value = 0;
-        if (nvmlDeviceGetClockInfo(device_, sm_clock, &value) == 0) history_.sm_mhz.push_back(value);
-        if (nvmlDeviceGetClockInfo(device_, memory_clock, &value) == 0) history_.memory_mhz.push_back(value);
-        if (nvmlDeviceGetPowerUsage(device_, &value) == 0) history_.power_w.push_back(value / 1e3);
-        if (nvmlDeviceGetTemperature(device_, gpu_sensor, &value) == 0)
-            history_.temperature_c.push_back(value);
-        unsigned long long active = 0;
-        if (nvmlDeviceGetCurrentClocksThrottleReasons(device_, &active) == 0)
-            for (const auto& [bit, name] : reasons)
-                if ((active & bit) != 0) history_.throttled.insert(name);
-    }
-};
-
-gpu_watcher::gpu_watcher() : implementation_(std::make_unique<implementation>()) {}
-gpu_watcher::~gpu_watcher() = default;
-
-const std::string& gpu_watcher::why_not() const {
-    return implementation_->why_not;
 }
 
-const std::string& gpu_watcher::driver() const {
-    return implementation_->driver;
+void gpu_watcher::watch(const std::stop_token& stop) {
+    std::unique_lock lock(mutex_);
+    do {
+        sample();
+    } while (!wake_.wait_for(lock, stop, between_samples, [&] { return stop.stop_requested(); }));
 }
 
-gpu_history gpu_watcher::history() const {
-    return implementation_->history();
+/// A quantity that this GPU does not tell is left out.
+void gpu_watcher::sample() {
+    unsigned value = 0;
+    if (nvmlDeviceGetClockInfo(device_, sm_clock, &value) == 0) history_.sm_mhz.push_back(value);
+    if (nvmlDeviceGetClockInfo(device_, memory_clock, &value) == 0) history_.memory_mhz.push_back(value);
+    if (nvmlDeviceGetPowerUsage(device_, &value) == 0) history_.power_w.push_back(value / 1e3);
+    if (nvmlDeviceGetTemperature(device_, gpu_sensor, &value) == 0) history_.temperature_c.push_back(value);
+    unsigned long long active = 0;
+    if (nvmlDeviceGetCurrentClocksThrottleReasons(device_, &active) == 0)
+        for (const auto& [bit, name] : reasons)
+            if ((active & bit) != 0) history_.throttled.insert(name);
 }
 
 }  // namespace heddle::bench

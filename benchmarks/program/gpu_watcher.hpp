@@ -1,10 +1,12 @@
 #pragma once
 
-#include <memory>
-#include <set>
-#include <string>
-#include <string_view>
-#include <vector>
+#include "benchmarks/support/headers.hpp"
+
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+struct nvmlDevice_st;
 
 namespace heddle::bench {
 
@@ -18,18 +20,27 @@ struct gpu_history {
 class gpu_watcher {
   public:
     gpu_watcher();
-    ~gpu_watcher();
 
     /// Why it does not watch: "NVML is missing: ..."; empty where it does, or where there is no GPU.
-    [[nodiscard]] const std::string& why_not() const;
+    [[nodiscard]] const std::string& why_not() const { return why_not_; }
     /// The driver's version; empty where it is not known.
-    [[nodiscard]] const std::string& driver() const;
+    [[nodiscard]] const std::string& driver() const { return driver_; }
     /// What was seen until now.
-    [[nodiscard]] gpu_history history() const;
+    [[nodiscard]] gpu_history history() const {
+        const std::scoped_lock lock(mutex_);
+        return history_;
+    }
 
   private:
-    class implementation;
-    std::unique_ptr<implementation> implementation_;
+    std::string why_not_, driver_;
+    nvmlDevice_st* device_ = nullptr;
+    mutable std::mutex mutex_;
+    std::condition_variable_any wake_;
+    gpu_history history_;
+    std::jthread thread_;  // the last: it ends before what it uses
+
+    void watch(const std::stop_token& stop);
+    void sample();
 };
 
 }  // namespace heddle::bench

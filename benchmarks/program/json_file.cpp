@@ -3,17 +3,7 @@
 #include "benchmarks/program/record.hpp"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <unistd.h>
-
-#include <cerrno>
-#include <cstdlib>
-#include <cstring>
-#include <fstream>
-#include <stdexcept>
-#include <string>
-#include <system_error>
-#include <utility>
 
 namespace heddle::bench {
 namespace {

@@ -1,9 +1,8 @@
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include "benchmarks/support/headers.hpp"
 
-#include <filesystem>
-#include <string_view>
+#include <nlohmann/json.hpp>
 
 namespace heddle::bench {
 

@@ -1,20 +1,6 @@
 #include "benchmarks/headline.hpp"
 #include "benchmarks/program/commands.hpp"
 #include "benchmarks/program/selection.hpp"
-#include <heddle/conv.hpp>
-#include <heddle/gaussian_blur.hpp>
-#include <heddle/matmul.hpp>
-#include <heddle/pool.hpp>
-
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include <algorithm>
-#include <memory>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
 
 namespace heddle::bench {
 namespace {

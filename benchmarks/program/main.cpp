@@ -1,13 +1,6 @@
 #include "benchmarks/program/commands.hpp"
-#include <heddle/version.hpp>
 
 #include <CLI/CLI.hpp>
-#include <fmt/format.h>
-
-#include <cstdio>
-#include <exception>
-#include <string>
-#include <string_view>
 
 namespace heddle::bench {
 namespace {

@@ -2,10 +2,6 @@
 
 #include "benchmarks/program/json_file.hpp"
 
-#include <optional>
-#include <string>
-#include <vector>
-
 namespace heddle::bench {
 
 /// The program that runs.

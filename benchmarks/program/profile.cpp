@@ -1,17 +1,5 @@
 #include "benchmarks/program/processes.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-#include <cstdlib>
-#include <map>
-#include <optional>
-#include <sstream>
-#include <stdexcept>
-#include <string_view>
-#include <utility>
-
 namespace heddle::bench {
 namespace {
 

@@ -1,11 +1,7 @@
 #include "benchmarks/program/progress.hpp"
 
-#include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
-
-#include <cstdio>
-#include <string>
 
 namespace heddle::bench {
 namespace {

@@ -1,9 +1,8 @@
 #pragma once
 
-#include <chrono>
+#include "benchmarks/support/headers.hpp"
+
 #include <csignal>
-#include <cstddef>
-#include <string_view>
 
 namespace heddle::bench {
 

@@ -1,26 +1,13 @@
 #include "benchmarks/program/record.hpp"
 
 #include "benchmarks/headline.hpp"
-#include "benchmarks/program/row_name.hpp"
+#include "benchmarks/program/selection.hpp"
 #include "benchmarks/support/peers.hpp"
-#include <heddle/device.hpp>
-#include <heddle/version.hpp>
 
-#include <cuda_runtime_api.h>
 #include <fmt/chrono.h>
-#include <fmt/format.h>
 #include <heddle_sources.hpp>
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <cstdlib>
 #include <ctime>
-#include <fstream>
-#include <map>
-#include <optional>
-#include <set>
-#include <string_view>
 
 namespace heddle::bench {
 namespace {
@@ -137,13 +124,6 @@ json ceiling_row(const ceiling& measured, const outcome& outcome) {
 std::optional<ceiling> ceiling_of(const outcome& outcome) {
     if (outcome.us.empty()) return std::nullopt;
     return ceiling_of(outcome.row->problem, parts_of(*outcome.row).temperature, 1e-6 * outcome.median_us());
-}
-
-std::string key_of(const json& row) {
-    return fmt::format("{}/{}/{}/{}:{}{}", row["operation"].get<std::string>(),
-                       row["type"].get<std::string>(), row["shape"].get<std::string>(),
-                       row["library"].get<std::string>(), row["rung"].dump(),
-                       row["hot"].get<bool>() ? "/hot" : "");
 }
 
 /// Merges the processes' [least, median, greatest].
@@ -267,21 +247,30 @@ json resumed(const json& before, json record) {
 
 json merged(const std::vector<json>& records) {
     json result = records.front();
-    std::map<std::string, json*> by_key;
-    for (json& row : result["rows"]) by_key.emplace(key_of(row), &row);
+    std::map<std::string, json*> by_name;
+    for (json& row : result["rows"]) by_name.emplace(name_of(row), &row);
     bool complete = result["complete"];
     long seconds = result["seconds"];
     for (std::size_t index = 1; index < records.size(); ++index) {
         complete = complete && records[index]["complete"].get<bool>();
         seconds += records[index]["seconds"].get<long>();
         for (const json& row : records[index]["rows"])
-            if (const auto same = by_key.find(key_of(row)); same != by_key.end())
+            if (const auto same = by_name.find(name_of(row)); same != by_name.end())
                 merge_samples(*same->second, row);
     }
     result["seconds"] = seconds;
     result["complete"] = complete;
     result["watched"] = merged_watched(records);
     return result;
+}
+
+std::string name_of(const json& row) {
+    const auto text = [&row](const char* key) {
+        return row[key].is_null() ? "" : row[key].get<std::string>();
+    };
+    const std::string rung = text("rung");
+    return fmt::format("{}/{}/{}/{}{}{}{}", text("operation"), text("type"), text("shape"), text("library"),
+                       rung.empty() ? "" : ":", rung, row["hot"].get<bool>() ? "/hot" : "");
 }
 
 std::string commit_or(const std::string& given) {

@@ -5,9 +5,6 @@
 #include "benchmarks/program/json_file.hpp"
 #include "benchmarks/program/runner.hpp"
 
-#include <string>
-#include <vector>
-
 namespace heddle::bench {
 
 inline constexpr int record_schema = 1;
@@ -35,6 +32,9 @@ json resumed(const json& before, json record);
 
 /// The record of several processes' runs of the headline. It is complete where each is.
 json merged(const std::vector<json>& records);
+
+/// The name of a record's row.
+std::string name_of(const json& row);
 
 /// What the sources are: as given, by HEDDLE_COMMIT, as git said when the program was built, or "unknown".
 std::string commit_or(const std::string& given);

@@ -5,20 +5,8 @@
 #include "benchmarks/program/processes.hpp"
 #include "benchmarks/program/progress.hpp"
 #include "benchmarks/program/record.hpp"
-#include "benchmarks/program/row_name.hpp"
 #include "benchmarks/program/runner.hpp"
 #include "benchmarks/program/selection.hpp"
-
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cstdio>
-#include <exception>
-#include <filesystem>
-#include <memory>
-#include <set>
-#include <string>
-#include <vector>
 
 namespace heddle::bench {
 namespace {
@@ -55,29 +43,18 @@ void add_ceilings(rows& all) {
         all, [](const registered_row* row) { return parts_of(*row).operation == "ceiling"; });
 }
 
-std::string text(const json& value) {
-    return value.is_null() ? "" : value.get<std::string>();
-}
-
-std::string name_of(const json& row) {
-    const std::string rung = text(row["rung"]);
-    return fmt::format("{}/{}/{}/{}{}{}{}", text(row["operation"]), text(row["type"]), text(row["shape"]),
-                       text(row["library"]), rung.empty() ? "" : ":", rung,
-                       row["hot"].get<bool>() ? "/hot" : "");
-}
-
 void print_table(const json& record) {
     fmt::print("{:56} {:>11} {:>7} {:>9}  limit\n", "row", "us", "+-", "of limit");
     for (const json& row : record["rows"]) {
         if (!row["error"].is_null()) {
-            fmt::print("{:56} {}\n", name_of(row), text(row["error"]));
+            fmt::print("{:56} {}\n", name_of(row), row["error"].get<std::string>());
             continue;
         }
         const double us = row["us"];
         fmt::print("{:56} {:11.2f} {:5.1f} %", name_of(row), us, 100 * row["spread"].get<double>());
         if (!row["limit"].is_null())
             fmt::print(" {:7.0f} %  {}", 100 * row["limit"]["us"].get<double>() / us,
-                       text(row["limit"]["ceiling"]));
+                       row["limit"]["ceiling"].get<std::string>());
         fmt::print("\n");
     }
 }

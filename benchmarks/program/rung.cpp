@@ -4,25 +4,8 @@
 #include "benchmarks/program/commands.hpp"
 #include "benchmarks/program/processes.hpp"
 #include "benchmarks/program/record.hpp"
-#include "benchmarks/program/row_name.hpp"
 #include "benchmarks/program/runner.hpp"
 #include "benchmarks/program/selection.hpp"
-#include <heddle/device.hpp>
-#include <heddle/error.hpp>
-
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include <algorithm>
-#include <charconv>
-#include <cstddef>
-#include <limits>
-#include <memory>
-#include <optional>
-#include <ranges>
-#include <string>
-#include <string_view>
-#include <vector>
 
 namespace heddle::bench {
 namespace {
@@ -64,30 +47,6 @@ extents numbers_in(std::string_view text) {
         if (error == std::errc{}) result.push_back(extent);
         at = error == std::errc{} ? after : at + 1;
     }
-    return result;
-}
-
-/// The extents in a shape that is written as MxNxK, where each word of capitals stands for one; those that no integer holds are
-/// the greatest. Nothing where it is written otherwise.
-std::optional<extents> extents_in(std::string_view text, std::string_view form) {
-    constexpr std::string_view capitals = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
-    extents result;
-    while (!form.empty()) {
-        const std::size_t word = std::min(form.find_first_not_of(capitals), form.size());
-        if (word == 0) {
-            if (!text.starts_with(form.front())) return std::nullopt;
-            text.remove_prefix(1);
-            form.remove_prefix(1);
-            continue;
-        }
-        std::int64_t extent = std::numeric_limits<std::int64_t>::max();
-        const auto [after, error] = std::from_chars(text.data(), text.data() + text.size(), extent);
-        if (error == std::errc::invalid_argument || extent <= 0) return std::nullopt;
-        result.push_back(extent);
-        text.remove_prefix(static_cast<std::size_t>(after - text.data()));
-        form.remove_prefix(word);
-    }
-    if (!text.empty()) return std::nullopt;
     return result;
 }
 

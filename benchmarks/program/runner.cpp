@@ -1,25 +1,10 @@
 #include "benchmarks/program/runner.hpp"
 
 #include "benchmarks/program/progress.hpp"
-#include "benchmarks/program/row_name.hpp"
+#include "benchmarks/program/selection.hpp"
 #include "benchmarks/support/peers.hpp"
-#include <heddle/device.hpp>
-#include <heddle/error.hpp>
-#include <heddle/memory_pool.hpp>
 
 #include <benchmark/benchmark.h>
-#include <cuda_runtime_api.h>
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-#include <chrono>
-#include <cstdint>
-#include <exception>
-#include <map>
-#include <optional>
-#include <string_view>
-#include <utility>
 
 namespace heddle::bench {
 namespace {

@@ -2,13 +2,6 @@
 
 #include "benchmarks/program/selection.hpp"
 #include "benchmarks/support/rows.hpp"
-#include "benchmarks/support/timing.hpp"
-
-#include <cstdint>
-#include <map>
-#include <stdexcept>
-#include <string>
-#include <vector>
 
 namespace heddle::bench {
 

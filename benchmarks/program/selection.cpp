@@ -1,21 +1,11 @@
 #include "benchmarks/program/selection.hpp"
 
 #include "benchmarks/headline.hpp"
+#include "benchmarks/limits.hpp"
 #include "benchmarks/operations.hpp"
 #include "benchmarks/program/commands.hpp"
-#include "benchmarks/program/row_name.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include <algorithm>
-#include <cstdio>
-#include <functional>
-#include <map>
 #include <regex>
-#include <set>
-#include <stdexcept>
-#include <string_view>
 
 namespace heddle::bench {
 namespace {
@@ -94,6 +84,30 @@ void keep_headline(rows& all) {
     }
 }
 
+/// Takes what is before the separator off the text, or all of it.
+std::string_view take(std::string_view& text, char separator) {
+    const auto at = text.find(separator);
+    const std::string_view first = text.substr(0, at);
+    text = at == text.npos ? std::string_view{} : text.substr(at + 1);
+    return first;
+}
+
+template <std::size_t N>
+bool is_one_of(std::string_view text, const std::array<std::string_view, N>& all) {
+    return std::ranges::find(all, text) != all.end();
+}
+
+using row_set = std::set<const registered_row*>;
+using key = std::pair<std::string_view, temperature>;
+using by_bytes = std::map<double, const registered_row*>;
+
+/// Those between which the ceiling at a footprint lies.
+void add_nearest(const by_bytes& measured, double bytes, row_set& needed) {
+    const auto above = measured.lower_bound(bytes);
+    if (above != measured.end()) needed.insert(above->second);
+    if (above != measured.begin()) needed.insert(std::prev(above)->second);
+}
+
 }  // namespace
 
 bool selection::is_filtered() const {
@@ -145,6 +159,78 @@ rows selected_rows(const selection& wanted) {
         has_part);
     keep_matching(all, wanted.filter);
     return all;
+}
+
+row_name parts_of(const registered_row& row) {
+    row_name parts{};
+    std::string_view problem = row.problem.name;
+    std::string_view implementation = std::string_view(row.name).substr(problem.size() + 1);
+    parts.operation = take(problem, '/');
+    parts.type = take(problem, '/');
+    parts.shape = problem;
+    std::string_view library = take(implementation, '/');
+    parts.temperature = row.temperature;
+    parts.library = take(library, ':');
+    parts.rung = library;
+    return parts;
+}
+
+bool is_on_cpu(std::string_view library) {
+    return is_one_of<3>(library, {"host", "openblas", "opencv"});
+}
+
+bool is_vendor(std::string_view library) {
+    return !is_on_cpu(library) && !is_one_of<4>(library, {"heddle", "copy", "launch", "cuda"});
+}
+
+rows needed_ceilings(const rows& all) {
+    std::map<key, by_bytes> by_name;
+    row_set needed;
+    std::set<temperature> temperatures;
+    for (const registered_row* row : all)
+        if (row->on_device && parts_of(*row).operation != "ceiling") temperatures.insert(row->temperature);
+    for (const registered_row& row : registered_rows()) {
+        const row_name name = parts_of(row);
+        if (name.operation != "ceiling") continue;
+        if (!name.shape.empty())
+            by_name[{name.type, name.temperature}].emplace(row.problem.bytes(), &row);
+        else if (temperatures.contains(name.temperature))
+            needed.insert(&row);
+    }
+    for (const registered_row* row : all) {
+        if (!row->on_device || parts_of(*row).operation == "ceiling") continue;
+        for (const memory_part& part : memory_parts(row->problem, row->temperature))
+            for (const double footprint : part.footprints)
+                add_nearest(by_name[{part.ceiling, row->temperature}], footprint, needed);
+        add_nearest(by_name[{"pinned_to_device", temperature::cold}], row->problem.bytes_read, needed);
+        add_nearest(by_name[{"pinned_to_host", temperature::cold}], row->problem.bytes_written, needed);
+    }
+    rows result;
+    for (const registered_row& row : registered_rows())
+        if (needed.contains(&row)) result.push_back(&row);
+    return result;
+}
+
+std::optional<std::vector<std::int64_t>> extents_in(std::string_view text, std::string_view form) {
+    constexpr std::string_view capitals = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    std::vector<std::int64_t> result;
+    while (!form.empty()) {
+        const std::size_t word = std::min(form.find_first_not_of(capitals), form.size());
+        if (word == 0) {
+            if (!text.starts_with(form.front())) return std::nullopt;
+            text.remove_prefix(1);
+            form.remove_prefix(1);
+            continue;
+        }
+        std::int64_t extent = std::numeric_limits<std::int64_t>::max();
+        const auto [after, error] = std::from_chars(text.data(), text.data() + text.size(), extent);
+        if (error == std::errc::invalid_argument || extent <= 0) return std::nullopt;
+        result.push_back(extent);
+        text.remove_prefix(static_cast<std::size_t>(after - text.data()));
+        form.remove_prefix(word);
+    }
+    if (!text.empty()) return std::nullopt;
+    return result;
 }
 
 }  // namespace heddle::bench

@@ -1,10 +1,5 @@
 #include "benchmarks/program/commands.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <numeric>
-
 namespace heddle::bench {
 namespace {
 

@@ -26,7 +26,6 @@ import program
 import record as records_of_runs
 from record import BadRecord
 
-FORMAT = 1  # of headlines before schema 1
 LEAST_PROCESSES = 3
 LEAST_SHARE = 0.03
 LEAST_US = 0.3
@@ -58,7 +57,7 @@ class Record:
     gpu: str
     cpu: str
     about: dict
-    gpu_states: list[dict]  # of each process
+    watched: dict  # least, median and greatest of each quantity, and why clocks were low
     times: dict[str, Times]
     peers: dict[str, str | None]  # of heddle's rows
     limits: dict[str, tuple[float, float | None, float | None]]  # us, and the bytes and operations that it is of
@@ -71,12 +70,9 @@ class Record:
 
 
 def read(file: pathlib.Path) -> Record:
-    content = records_of_runs.loaded(file)
-    if isinstance(content, dict) and "format" in content and "schema" not in content:
-        record = of_format_1(content, file)
-    else:
-        record = of_schema_1(records_of_runs.record_of(content, file))
-    with_samples = [row.samples for row in record.times.values() if row.samples]
+    record = records_of_runs.read(file)
+    rows = [row for row in record.rows if not row.error]
+    with_samples = [row.processes for row in rows if row.processes]
     processes = max((len(samples) for samples in with_samples), default=LEAST_PROCESSES)
     if processes < LEAST_PROCESSES:
         raise BadRecord(f"{file} has {processes} process{'' if processes == 1 else 'es'}: "
@@ -84,44 +80,16 @@ def read(file: pathlib.Path) -> Record:
     if any(len(samples) != processes or len({len(process) for process in samples}) != 1 or not samples[0]
            for samples in with_samples):
         raise BadRecord(f"{file} is damaged: a row has not all of its samples")
-    return record
-
-
-def of_schema_1(record: records_of_runs.Record) -> Record:
-    rows = [row for row in record.rows if not row.error]
     vendors = {case_row.name: case.vendor.name for case in record.cases if case.vendor for case_row in case.rows}
     ours = [row for row in rows if row.library in ("heddle", "host")]
-    watched = record.content.get("watched") or {}
     return Record(
         record.gpu, str(record.content.get("cpu")),
         {key: record.content.get(key, "unknown") for key in ("commit", "driver", "cuda", "peers")},
-        [watched | {"throttle_reasons": watched.get("throttled") or []}],
+        record.content.get("watched") or {},
         {row.name: Times([list(process) for process in row.processes], row.us, row.spread) for row in rows},
         {row.name: row.peer or (None if row.on_cpu else vendors.get(row.name)) for row in ours},
         {row.name: (row.limit.us, row.bytes, row.operations) for row in ours if row.limit},
         {row.name for row in rows if row.on_cpu})
-
-
-def of_format_1(content: dict, file: pathlib.Path) -> Record:
-    if content["format"] != FORMAT:
-        raise BadRecord(f"{file} is not a record of scripts/bench --headline in format {FORMAT}")
-    try:
-        processes, repetitions = content["processes"], content["repetitions"]
-        rows = [row for row in content["rows"] if "error" not in row]
-        samples = {row["name"]: row["samples_us"] for row in rows}
-        whole = repetitions >= 1 and all(
-            len(row) == processes and all(len(process) == repetitions for process in row)
-            and all(0 < time < math.inf for process in row for time in process)
-            for row in samples.values())
-        about = {key: content.get(key, "unknown") for key in ("commit", "driver", "cuda")}
-        about["peers"] = content.get("libraries", "unknown")
-        if not whole:
-            raise BadRecord(f"{file} is damaged: a row has not all of its samples")
-        return Record(content["gpu"], "unknown", about, [dict(state) for state in content["gpu_states"]],
-                      {name: Times(row, 0.0, 0.0) for name, row in samples.items()},
-                      {row["name"]: row["peer"] for row in rows if "peer" in row}, {}, set())
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise BadRecord(f"{file} is damaged: {error!r}") from error
 
 
 # --- the ratio of a row's times, and its interval ---
@@ -264,9 +232,9 @@ def compare(old: Record, new: Record) -> tuple[list[Row], list[Row]]:
 
 def state(record: Record) -> str:
     """What the GPU's clocks were while the rows ran."""
-    clocks = [process["sm_mhz"][1] for process in record.gpu_states if "sm_mhz" in process]
-    reasons = sorted({reason for process in record.gpu_states for reason in process.get("throttle_reasons", [])})
-    return ", ".join([f"median SM clock {statistics.median(clocks):.0f} MHz" if clocks else "clocks unknown", *reasons])
+    clocks = record.watched.get("sm_mhz")
+    return ", ".join([f"median SM clock {clocks[1]:.0f} MHz" if clocks else "clocks unknown",
+                      *sorted(record.watched.get("throttled") or [])])
 
 
 def counted(count: int, what: str) -> str:

@@ -9,11 +9,6 @@ import sys
 import program
 
 
-def fail(message: str) -> int:
-    print(f"conv-roofline: {message}", file=sys.stderr)
-    return 1
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, prog="conv-roofline")
     parser.add_argument("data", type=pathlib.Path, metavar="FILE.json")
@@ -22,16 +17,15 @@ def main() -> int:
     try:
         content = json.loads(arguments.data.read_text())
         if content["kind"] != "conv-roofline":
-            return fail(f"{arguments.data} is not what heddle-bench conv-roofline writes")
+            return program.fail("conv-roofline", f"{arguments.data} is not what heddle-bench conv-roofline writes")
     except (OSError, ValueError, LookupError, TypeError) as error:
-        return fail(f"cannot read {arguments.data}: {error}")
+        return program.fail("conv-roofline", f"cannot read {arguments.data}: {error}")
     if not any(layer["operations"] and layer.get("roof") for layer in content["layers"]):
-        return fail(f"{arguments.data} has no layer under a roof: ceilings are missing")
+        return program.fail("conv-roofline", f"{arguments.data} has no layer under a roof: ceilings are missing")
     try:
         import conv_pictures
     except ImportError as error:
-        return fail(f"{sys.executable} has no {error.name}; to install it: {sys.executable} -m pip install matplotlib, "
-                    "or on Debian and Ubuntu: apt-get install python3-matplotlib")
+        return program.lacking("conv-roofline", error)
     program.write(arguments.output, conv_pictures.picture_of(content).file())
     print(arguments.output)
     return 0

@@ -8,7 +8,7 @@ import typing
 
 import pictures
 from pictures import DARK, FONT, LIGHT
-from record import (UNITS, Case, Record, Row, as_bytes, as_rate, as_share, as_time, geometric_mean)
+from record import (UNITS, Case, Record, Row, as_bytes, as_rate, as_share, as_time, geometric_mean, grouped)
 
 OPEN_LADDERS = 6  # of a family; the others fold
 NAMES = {"matrix_reduce": "reductions of rows and columns", "reduce": "reductions of a vector", "norm": "norms",
@@ -212,9 +212,7 @@ def all_rows(family: str, cases: list[Case]) -> str:
 
 def section(record: Record, family: str, cases: list[Case]) -> str:
     parts = [f"<section id={anchor(family)}><h2>{title(family)}</h2><p>{sentence(cases)}</p>"]
-    groups: dict[str, list[Case]] = {}
-    for case in cases:
-        groups.setdefault(f"{case.operation} {case.type}", []).append(case)
+    groups = grouped(cases, lambda case: f"{case.operation} {case.type}")
     if len(groups) > 1 and any(case.ratio for case in cases):
         parts.append(both_widths(lambda width: pictures.ratios(groups, min(width, 700), step=21), "strip"))
 

@@ -371,8 +371,11 @@ def decades(low: float, high: float) -> list[float]:
     return [10.0**power for power in range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)]
 
 
-def over_size(picture: Picture, axes: "matplotlib.axes.Axes", lines: list[tuple[str, list[tuple[float, float]], dict]],
-              y_text: typing.Callable[[float], str], group: list[Case]) -> None:
+Lines = list[tuple[str, list[tuple[float, float]], dict]]  # label, points and style
+
+
+def over_size(picture: Picture, axes: "matplotlib.axes.Axes", lines: Lines, y_text: typing.Callable[[float], str],
+              group: list[Case]) -> None:
     """Lines on logarithmic axes."""
     sizes = size_of(group)
     x_of = list(sizes.values())
@@ -407,11 +410,24 @@ def style_of(library: str) -> dict:
             "linewidth": 2.2 if library == "heddle" else 1.5, "zorder": 3 if library == "heddle" else 2}
 
 
+def sized_picture(group: list[Case], lines: Lines, left: float, columns: int, y_text: typing.Callable[[float], str],
+                  title: str, alt: str) -> Picture:
+    above = 30 + 17 * math.ceil(len(lines) / columns)
+    picture = Picture(WIDTH, 250 + above)
+    axes = picture.axes(left, above, 14, 44)
+    over_size(picture, axes, lines, y_text, group)
+    picture.legend(axes, min(len(lines), columns), 20, handlelength=1.8, columnspacing=1.2)
+    picture.heading(12, 11, title)
+    picture.alt = f"{alt}, {title_of(group)}: " + "; ".join(
+        f"{label} from {y_text(points[0][1])} to {y_text(points[-1][1])}" for label, points, _ in lines) + "."
+    return picture
+
+
 def speed(group: list[Case]) -> Picture:
     """The rate over the bytes of cases that differ in size."""
     sizes = size_of(group)
     libraries = ["heddle", *dict.fromkeys(row.library for case in group for row in case.peers)]
-    lines: list[tuple[str, list[tuple[float, float]], dict]] = []
+    lines: Lines = []
     unit = "FLOP/s" if any(row.by_operations for case in group for row in case.rows) else "B/s"
     work = (lambda row: row.operations) if unit == "FLOP/s" else (lambda row: row.bytes)
     for library in libraries:
@@ -423,15 +439,7 @@ def speed(group: list[Case]) -> Picture:
               if case.plain and case.plain.limit and work(case.plain)]
     if limits:
         lines.append(("limit", limits, {"color": LIGHT["limit"], "linestyle": (0, (4, 2)), "linewidth": 1.2}))
-    above = 30 + 17 * math.ceil(len(lines) / 3)
-    picture = Picture(WIDTH, 250 + above)
-    axes = picture.axes(74, above, 14, 44)
-    over_size(picture, axes, lines, lambda value: compact(value, unit), group)
-    picture.legend(axes, min(len(lines), 3), 20, handlelength=1.8, columnspacing=1.2)
-    picture.heading(12, 11, title_of(group))
-    picture.alt = f"Speed over size, {title_of(group)}: " + "; ".join(
-        f"{label} from {compact(points[0][1], unit)} to {compact(points[-1][1], unit)}" for label, points, _ in lines) + "."
-    return picture
+    return sized_picture(group, lines, 74, 3, lambda value: compact(value, unit), title_of(group), "Speed over size")
 
 
 def compact(value: float, unit: str) -> str:
@@ -452,47 +460,31 @@ def with_transfers(record: Record, case: Case) -> float | None:
     return None if transfers is None else transfers + case.plain.us
 
 
+def marks_of(record: Record, case: Case) -> list[tuple[str, float, dict]]:
+    """Times on the CPU and on the GPU: label, us and style."""
+    marks = [("heddle on the GPU", case.plain.us, style_of("heddle"))] if case.plain else []
+    if total := with_transfers(record, case):
+        marks.append(("with transfers", total, style_of("heddle") | {"markerfacecolor": LIGHT["paper"]}))
+    return marks + [("heddle on the CPU" if library == "host" else library, best_of(case, library).us, style_of(library))
+                    for library in dict.fromkeys(row.library for row in case.rows if row.on_cpu)]
+
+
 def cpu_and_gpu(record: Record, group: list[Case]) -> Picture:
     """Times over the bytes of cases that differ in size."""
-    lines = []
     sizes = size_of(group)
-    sources: dict[str, list[tuple[float, float]]] = {}
+    lines: dict[str, tuple[str, list[tuple[float, float]], dict]] = {}
     for case in group:
-        if case.plain:
-            sources.setdefault("heddle on the GPU", []).append((sizes[case], case.plain.us))
-        if total := with_transfers(record, case):
-            sources.setdefault("with transfers", []).append((sizes[case], total))
-        for library in dict.fromkeys(row.library for row in case.rows if row.on_cpu):
-            name = "heddle on the CPU" if library == "host" else library
-            sources.setdefault(name, []).append((sizes[case], best_of(case, library).us))
-    for label, points in sources.items():
-        library = {"heddle on the GPU": "heddle", "with transfers": "heddle", "heddle on the CPU": "host"}.get(label, label)
-        style = style_of(library)
-        if label == "with transfers":
-            style |= {"linestyle": (0, (4, 2)), "markerfacecolor": LIGHT["paper"]}
-        lines.append((label, points, style))
-    above = 30 + 17 * math.ceil(len(lines) / 2)
-    picture = Picture(WIDTH, 250 + above)
-    axes = picture.axes(66, above, 14, 44)
-    over_size(picture, axes, lines, time_text, group)
-    picture.legend(axes, 2, 20, handlelength=1.8, columnspacing=1.2)
-    picture.heading(12, 11, f"{title_of(group)}: time")
-    picture.alt = f"Time on the CPU and on the GPU, {title_of(group)}: " + "; ".join(
-        f"{label} from {time_text(points[0][1])} to {time_text(points[-1][1])}" for label, points in sources.items()) + "."
-    return picture
+        for label, us, style in marks_of(record, case):
+            dashed = {"linestyle": (0, (4, 2))} if label == "with transfers" else {}
+            lines.setdefault(label, (label, [], style | dashed))[1].append((sizes[case], us))
+    return sized_picture(group, list(lines.values()), 66, 2, time_text, f"{title_of(group)}: time",
+                         "Time on the CPU and on the GPU")
 
 
 def cpu_dots(record: Record, cases: list[Case]) -> Picture:
     """Times of cases that have no others of their kind: a line each."""
     step = 24
-    rows_of = []
-    for case in cases:
-        marks = [("heddle on the GPU", case.plain.us, "heddle")] if case.plain else []
-        if total := with_transfers(record, case):
-            marks.append(("with transfers", total, "transfers"))
-        marks += [("heddle on the CPU" if library == "host" else library, best_of(case, library).us, library)
-                  for library in dict.fromkeys(row.library for row in case.rows if row.on_cpu)]
-        rows_of.append((f"{case.operation} {case.label}", marks))
+    rows_of = [(f"{case.operation} {case.label}", marks_of(record, case)) for case in cases]
     labels = list(dict.fromkeys(label for _, marks in rows_of for label, _, _ in marks))
     above = 14 + 17 * math.ceil(len(labels) / 2)
     picture = Picture(WIDTH, above + 2 * step * len(rows_of) * 0.9 + 48)
@@ -506,10 +498,8 @@ def cpu_dots(record: Record, cases: list[Case]) -> Picture:
         axes.plot([min(us for _, us, _ in marks), max(us for _, us, _ in marks)], [index, index], color=LIGHT["grid"],
                   linewidth=2, zorder=1)
         axes.text(0, index - 0.32, name, transform=axes.get_yaxis_transform(), fontsize=11, va="bottom")
-        for label, us, library in marks:
-            style = style_of("heddle" if library == "transfers" else library) | {"linestyle": "none", "markersize": 7}
-            if library == "transfers":
-                style["markerfacecolor"] = LIGHT["paper"]
+        for label, us, style in marks:
+            style = style | {"linestyle": "none", "markersize": 7}
             dot, = axes.plot([us], [index], label=None if label in seen else label, **style)
             seen.add(label)
             picture.titled(dot, f"{name}: {label} {time_text(us)}")

@@ -35,3 +35,13 @@ def run(name: str, main: typing.Callable[[], int], failed: int) -> int:
         if error.filename is None:  # else Python would try once more
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return failed
+
+
+def fail(name: str, message: object) -> int:
+    print(f"{name}: {message}", file=sys.stderr)
+    return 1
+
+
+def lacking(name: str, error: ImportError) -> int:
+    return fail(name, f"{sys.executable} has no {error.name}; to install it: {sys.executable} -m pip install matplotlib, "
+                      "or on Debian and Ubuntu: apt-get install python3-matplotlib")

@@ -199,6 +199,13 @@ def kind_of(case: Case) -> str:
     return next((kind for kind, pattern in KINDS.items() if re.fullmatch(pattern, of)), family_of(case.operation))
 
 
+def grouped(cases: typing.Iterable[Case], key: typing.Callable[[Case], str]) -> dict[str, list[Case]]:
+    found: dict[str, list[Case]] = {}
+    for case in cases:
+        found.setdefault(key(case), []).append(case)
+    return found
+
+
 def geometric_mean(values: typing.Sequence[float]) -> float:
     return math.exp(statistics.fmean(math.log(value) for value in values))
 
@@ -270,19 +277,12 @@ class Record:
 
     @property
     def families(self) -> dict[str, list[Case]]:
-        found: dict[str, list[Case]] = {}
-        for case in self.cases:
-            found.setdefault(family_of(case.operation), []).append(case)
-        return found
+        return grouped(self.cases, lambda case: family_of(case.operation))
 
     @property
     def kinds(self) -> dict[str, list[Case]]:
         """The families, or the kinds of those that have several."""
-        found: dict[str, list[Case]] = {}
-        for cases in self.families.values():
-            for case in cases:
-                found.setdefault(kind_of(case), []).append(case)
-        return found
+        return grouped([case for cases in self.families.values() for case in cases], kind_of)
 
     @property
     def failed(self) -> list[Row]:

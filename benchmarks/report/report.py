@@ -9,11 +9,6 @@ import program
 import record
 
 
-def fail(message: str) -> int:
-    print(f"report: {message}", file=sys.stderr)
-    return 1
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, prog="report")
     parser.add_argument("records", nargs="+", type=pathlib.Path, metavar="RECORD", help="one, or for pictures several")
@@ -27,13 +22,12 @@ def main() -> int:
     try:
         runs = [record.read(file, arguments.incomplete) for file in arguments.records]
     except record.BadRecord as error:
-        return fail(str(error))
+        return program.fail("report", error)
     try:
         import page
         import pictures
     except ImportError as error:
-        return fail(f"{sys.executable} has no {error.name}; to install it: {sys.executable} -m pip install matplotlib, "
-                    "or on Debian and Ubuntu: apt-get install python3-matplotlib")
+        return program.lacking("report", error)
     if arguments.pictures:
         arguments.pictures.mkdir(parents=True, exist_ok=True)
         for name, picture in pictures.files(runs).items():

@@ -181,8 +181,7 @@ def main() -> int:
 
     files = arguments.records or sorted((root / "docs/measurements").glob("*/record.json"))
     if not files:
-        print("table: docs/measurements has no records", file=sys.stderr)
-        return 1
+        return program.fail("table", "docs/measurements has no records")
     wrong = 0
     try:
         records = [records_of_runs.read(file) for file in files]
@@ -203,8 +202,7 @@ def main() -> int:
             elif new != text:
                 program.write(page, new)
     except (BadRecord, NoTable) as error:
-        print(f"table: {error}", file=sys.stderr)
-        return 1
+        return program.fail("table", error)
     if arguments.check:
         for record in records:
             wrong += check(record)

@@ -27,20 +27,16 @@ template <class T>
 void cub_reduce(reduce_operation operation, const T* x, const T* y, std::int64_t size, void* result,
                 std::span<std::byte> scratch);
 
-/// Reductions of the rows of a dense matrix.
-void cub_row_sum(const float* x, std::int64_t rows, std::int64_t cols, float* y,
-                 std::span<std::byte> scratch);
-void cub_row_max(const float* x, std::int64_t rows, std::int64_t cols, float* y,
-                 std::span<std::byte> scratch);
+/// The sums of the rows of a dense matrix, or their largest elements.
+void cub_row_reduction(bool is_sum, const float* x, std::int64_t rows, std::int64_t cols, float* y,
+                       std::span<std::byte> scratch);
 
 /// Enough scratch memory for any of these reductions.
 inline constexpr std::int64_t cub_scratch_bytes = 1 << 20;
 
-/// Scans. T is float, double, int32_t or int64_t. CUB is fastest with 32-bit sizes.
+/// A scan. T is float, double, int32_t or int64_t. CUB is fastest with 32-bit sizes.
 template <class T>
-void cub_inclusive_scan(const T* x, T* y, std::int32_t size, std::span<std::byte> scratch);
-template <class T>
-void cub_exclusive_scan(const T* x, T* y, std::int32_t size, std::span<std::byte> scratch);
+void cub_scan(bool inclusive, const T* x, T* y, std::int32_t size, std::span<std::byte> scratch);
 
 /// Enough scratch memory for either.
 template <class T>

@@ -70,14 +70,6 @@ void transform_sum(Input x, int size, void* result, std::span<std::byte> scratch
                                              cuda::std::plus<R>{}, transform, R{}, stream().get()));
 }
 
-/// The place of the extremum; itself it goes to the beginning of the scratch memory.
-template <class T, class Call>
-void place(std::span<std::byte> scratch, Call call) {
-    constexpr std::size_t extremum_bytes = 256;
-    std::size_t bytes = scratch.size() - extremum_bytes;
-    check(call(scratch.data() + extremum_bytes, bytes, reinterpret_cast<T*>(scratch.data())));
-}
-
 template <class T>
 void cub_reduce(reduce_operation operation, const T* x, const T* y, std::int64_t size, void* result,
                 std::span<std::byte> scratch) {
@@ -86,43 +78,39 @@ void cub_reduce(reduce_operation operation, const T* x, const T* y, std::int64_t
     if (size > std::numeric_limits<int>::max()) throw unsupported("more elements than an int counts");
     const int count = static_cast<int>(size);
     std::size_t bytes = scratch.size();
-    const auto to = static_cast<std::int64_t*>(result);
-    switch (operation) {
-        case reduce_operation::sum:
-            if constexpr (std::is_same_v<T, R>)
-                return check(cub::DeviceReduce::Sum(scratch.data(), bytes, x, static_cast<R*>(result), count,
-                                                    stream().get()));
-            else  // Sum would accumulate in T
-                return check(cub::DeviceReduce::Reduce(scratch.data(), bytes, x, static_cast<R*>(result),
-                                                       count, cuda::std::plus<R>{}, R{}, stream().get()));
-        case reduce_operation::mean:
-            return transform_sum<mean_type<T>>(
-                x, count, result, scratch,
-                scaled_element<mean_type<T>>{mean_type<T>(1) / static_cast<mean_type<T>>(size)});
-        case reduce_operation::min:
-            return check(cub::DeviceReduce::Min(scratch.data(), bytes, x, static_cast<T*>(result), count,
-                                                stream().get()));
-        case reduce_operation::max:
-            return check(cub::DeviceReduce::Max(scratch.data(), bytes, x, static_cast<T*>(result), count,
-                                                stream().get()));
-        case reduce_operation::argmin:
-            return place<T>(scratch, [&](auto* rest, std::size_t& left, T* extremum) {
-                return cub::DeviceReduce::ArgMin(rest, left, x, extremum, to, size, stream().get());
-            });
-        case reduce_operation::argmax:
-            return place<T>(scratch, [&](auto* rest, std::size_t& left, T* extremum) {
-                return cub::DeviceReduce::ArgMax(rest, left, x, extremum, to, size, stream().get());
-            });
-        case reduce_operation::dot:
-            return transform_sum<R>(thrust::make_zip_iterator(x, y), count, result, scratch,
-                                    pair_product<R>{});
-        case reduce_operation::norm1:
-            return transform_sum<R>(x, count, result, scratch, magnitude_of<R>{});
-        case reduce_operation::norm2:
-            return transform_sum<R>(x, count, result, scratch, square_of<R>{});
-        case reduce_operation::count_nonzero:
-            return transform_sum<std::int64_t>(x, count, result, scratch, one_of_nonzero{});
+    const auto stream = bench::stream().get();
+    if (operation == reduce_operation::sum) {
+        if constexpr (std::is_same_v<T, R>)
+            check(cub::DeviceReduce::Sum(scratch.data(), bytes, x, static_cast<R*>(result), count, stream));
+        else  // Sum would accumulate in T
+            check(cub::DeviceReduce::Reduce(scratch.data(), bytes, x, static_cast<R*>(result), count,
+                                            cuda::std::plus<R>{}, R{}, stream));
     }
+    if (operation == reduce_operation::mean)
+        transform_sum<mean_type<T>>(
+            x, count, result, scratch,
+            scaled_element<mean_type<T>>{mean_type<T>(1) / static_cast<mean_type<T>>(size)});
+    if (operation == reduce_operation::min)
+        check(cub::DeviceReduce::Min(scratch.data(), bytes, x, static_cast<T*>(result), count, stream));
+    if (operation == reduce_operation::max)
+        check(cub::DeviceReduce::Max(scratch.data(), bytes, x, static_cast<T*>(result), count, stream));
+    if (operation == reduce_operation::argmin || operation == reduce_operation::argmax) {
+        // The extremum itself goes to the beginning of the scratch memory.
+        constexpr std::size_t extremum_bytes = 256;
+        const auto extremum = reinterpret_cast<T*>(scratch.data());
+        const auto place = static_cast<std::int64_t*>(result);
+        void* const rest = scratch.data() + extremum_bytes;
+        bytes -= extremum_bytes;
+        check(operation == reduce_operation::argmin
+                  ? cub::DeviceReduce::ArgMin(rest, bytes, x, extremum, place, size, stream)
+                  : cub::DeviceReduce::ArgMax(rest, bytes, x, extremum, place, size, stream));
+    }
+    if (operation == reduce_operation::dot)
+        transform_sum<R>(thrust::make_zip_iterator(x, y), count, result, scratch, pair_product<R>{});
+    if (operation == reduce_operation::norm1) transform_sum<R>(x, count, result, scratch, magnitude_of<R>{});
+    if (operation == reduce_operation::norm2) transform_sum<R>(x, count, result, scratch, square_of<R>{});
+    if (operation == reduce_operation::count_nonzero)
+        transform_sum<std::int64_t>(x, count, result, scratch, one_of_nonzero{});
 }
 
 }  // namespace heddle::bench

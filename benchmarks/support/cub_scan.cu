@@ -7,15 +7,10 @@
 namespace heddle::bench {
 
 template <class T>
-void cub_inclusive_scan(const T* x, T* y, std::int32_t size, std::span<std::byte> scratch) {
+void cub_scan(bool inclusive, const T* x, T* y, std::int32_t size, std::span<std::byte> scratch) {
     std::size_t bytes = scratch.size();
-    check(cub::DeviceScan::InclusiveSum(scratch.data(), bytes, x, y, size, stream().get()));
-}
-
-template <class T>
-void cub_exclusive_scan(const T* x, T* y, std::int32_t size, std::span<std::byte> scratch) {
-    std::size_t bytes = scratch.size();
-    check(cub::DeviceScan::ExclusiveSum(scratch.data(), bytes, x, y, size, stream().get()));
+    check(inclusive ? cub::DeviceScan::InclusiveSum(scratch.data(), bytes, x, y, size, stream().get())
+                    : cub::DeviceScan::ExclusiveSum(scratch.data(), bytes, x, y, size, stream().get()));
 }
 
 template <class T>
@@ -26,9 +21,8 @@ std::int64_t cub_scan_scratch_bytes(std::int32_t size) {
     return static_cast<std::int64_t>(bytes);
 }
 
-#define HEDDLE_CUB_SCAN(T)                                                              \
-    template void cub_inclusive_scan(const T*, T*, std::int32_t, std::span<std::byte>); \
-    template void cub_exclusive_scan(const T*, T*, std::int32_t, std::span<std::byte>); \
+#define HEDDLE_CUB_SCAN(T)                                                          \
+    template void cub_scan(bool, const T*, T*, std::int32_t, std::span<std::byte>); \
     template std::int64_t cub_scan_scratch_bytes<T>(std::int32_t);
 HEDDLE_CUB_SCAN(float)
 HEDDLE_CUB_SCAN(double)

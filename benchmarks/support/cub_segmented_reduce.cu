@@ -20,18 +20,13 @@ auto offsets(std::int64_t cols) {
 
 }  // namespace
 
-void cub_row_sum(const float* x, std::int64_t rows, std::int64_t cols, float* y,
-                 std::span<std::byte> scratch) {
+void cub_row_reduction(bool is_sum, const float* x, std::int64_t rows, std::int64_t cols, float* y,
+                       std::span<std::byte> scratch) {
     std::size_t bytes = scratch.size();
-    check(cub::DeviceSegmentedReduce::Sum(scratch.data(), bytes, x, y, rows, offsets(cols), offsets(cols) + 1,
-                                          stream().get()));
-}
-
-void cub_row_max(const float* x, std::int64_t rows, std::int64_t cols, float* y,
-                 std::span<std::byte> scratch) {
-    std::size_t bytes = scratch.size();
-    check(cub::DeviceSegmentedReduce::Max(scratch.data(), bytes, x, y, rows, offsets(cols), offsets(cols) + 1,
-                                          stream().get()));
+    const auto begins = offsets(cols), ends = begins + 1;
+    const cudaStream_t on = stream().get();
+    check(is_sum ? cub::DeviceSegmentedReduce::Sum(scratch.data(), bytes, x, y, rows, begins, ends, on)
+                 : cub::DeviceSegmentedReduce::Max(scratch.data(), bytes, x, y, rows, begins, ends, on));
 }
 
 }  // namespace heddle::bench

@@ -1,22 +1,13 @@
 #pragma once
 
-#include <heddle_baselines.hpp>
+#include "benchmarks/support/headers.hpp"
 
 #if HEDDLE_HAS_CUBLAS
 
 #include "benchmarks/support/loaded_library.hpp"
-#include "benchmarks/support/rows.hpp"
 #include "benchmarks/support/vendor_product.hpp"
-#include <heddle/types.hpp>
-#include <heddle/view.hpp>
 
 #include <cublas_v2.h>
-
-#include <algorithm>
-#include <cstdint>
-#include <source_location>
-#include <string>
-#include <type_traits>
 
 namespace heddle::bench {
 
@@ -81,8 +72,6 @@ void gemm(const vendor_product<Out, In>& p) {
             leading_dimension(p.a), p.a_stride, &p.beta, p.c.data, cuda_type<Out>, leading_dimension(p.c),
             p.c_stride, p.batches, compute, CUBLAS_GEMM_DEFAULT));
 }
-
-std::string cublas_version();
 
 }  // namespace heddle::bench
 

@@ -1,26 +1,13 @@
 #pragma once
 
-#include <heddle_baselines.hpp>
+#include "benchmarks/support/headers.hpp"
 
 #if HEDDLE_HAS_CUDNN
 
 #include "benchmarks/support/layers.hpp"
 #include "benchmarks/support/loaded_library.hpp"
-#include "benchmarks/support/rows.hpp"
-#include <heddle/buffer.hpp>
-#include <heddle/error.hpp>
-#include <heddle/types.hpp>
-#include <heddle/view.hpp>
 
 #include <cudnn.h>
-
-#include <cstddef>
-#include <cstdint>
-#include <limits>
-#include <memory>
-#include <source_location>
-#include <string>
-#include <type_traits>
 
 namespace heddle::bench {
 
@@ -43,8 +30,6 @@ inline void check(cudnnStatus_t status, std::source_location where = std::source
 
 /// On stream(); lives until the program ends.
 cudnnHandle_t cudnn_handle();
-
-std::string cudnn_version();
 
 /// A cuDNN descriptor that destroys itself.
 template <const auto& Create, const auto& Destroy>
@@ -81,6 +66,9 @@ constexpr cudnnDataType_t cudnn_type = std::is_same_v<T, float>  ? CUDNN_DATA_FL
                                        : std::is_same_v<T, half> ? CUDNN_DATA_HALF
                                                                  : CUDNN_DATA_BFLOAT16;
 
+/// The factors of results, and of what was there before.
+inline constexpr float cudnn_alpha = 1, cudnn_beta = 0;
+
 /// cuDNN counts in ints.
 inline int narrow(std::int64_t extent) {
     if (extent > std::numeric_limits<int>::max()) throw unsupported("more than an int counts");
@@ -113,8 +101,8 @@ class cudnn_elementwise {
         check(cudnnSetActivationDescriptor(activation_, mode, CUDNN_NOT_PROPAGATE_NAN, 0));
     }
     void operator()(const T* x, T* y) const {
-        const float alpha = 1, beta = 0;
-        check(cudnnActivationForward(cudnn_handle(), activation_, &alpha, tensor_, x, &beta, tensor_, y));
+        check(cudnnActivationForward(cudnn_handle(), activation_, &cudnn_alpha, tensor_, x, &cudnn_beta,
+                                     tensor_, y));
     }
 };
 
@@ -131,9 +119,8 @@ class cudnn_softmax {
         set_tensor<T>(to_, y.rows, y.cols, 1, 1, y.row_stride, y.col_stride);
     }
     void operator()(const T* x, T* y) const {
-        const float alpha = 1, beta = 0;
-        check(cudnnSoftmaxForward(cudnn_handle(), algorithm_, CUDNN_SOFTMAX_MODE_INSTANCE, &alpha, from_, x,
-                                  &beta, to_, y));
+        check(cudnnSoftmaxForward(cudnn_handle(), algorithm_, CUDNN_SOFTMAX_MODE_INSTANCE, &cudnn_alpha,
+                                  from_, x, &cudnn_beta, to_, y));
     }
 };
 
@@ -162,9 +149,8 @@ class cudnn_matrix_reduction {
     cudnn_matrix_reduction(cudnnReduceTensorOp_t op, const matrix_view<T>& x, const matrix_view<Result>& y)
         : scratch_(set(op, x, y).scratch_bytes(), stream()) {}
     void operator()(const T* x, Result* y) {
-        const float alpha = 1, beta = 0;
-        check(cudnnReduceTensor(cudnn_handle(), how_, nullptr, 0, scratch_.data(), scratch_.size(), &alpha,
-                                from_, x, &beta, to_, y));
+        check(cudnnReduceTensor(cudnn_handle(), how_, nullptr, 0, scratch_.data(), scratch_.size(),
+                                &cudnn_alpha, from_, x, &cudnn_beta, to_, y));
     }
 };
 
@@ -193,9 +179,8 @@ class cudnn_pool {
                                           narrow(g.stride.y), narrow(g.stride.x)));
     }
     void operator()(const T* input, T* output) const {
-        const float alpha = 1, beta = 0;
-        const cudnnStatus_t status =
-            cudnnPoolingForward(cudnn_handle(), how_, &alpha, input_, input, &beta, output_, output);
+        const cudnnStatus_t status = cudnnPoolingForward(cudnn_handle(), how_, &cudnn_alpha, input_, input,
+                                                         &cudnn_beta, output_, output);
         if (status == CUDNN_STATUS_NOT_SUPPORTED) throw unsupported("cudnnPoolingForward does not do it");
         check(status);
     }

@@ -1,28 +1,14 @@
 #include "benchmarks/support/cudnn_graph.hpp"
 
-#include <heddle_baselines.hpp>
-
 #if HEDDLE_HAS_CUDNN && HEDDLE_HAS_CUDNN_FRONTEND
 
 #include "benchmarks/support/cudnn.hpp"
-#include "benchmarks/support/rows.hpp"
-#include <heddle/buffer.hpp>
-#include <heddle/error.hpp>
 
 #define NV_CUDNN_FRONTEND_USE_DYNAMIC_LOADING
 #define CUDNN_FRONTEND_SKIP_JSON_LIB
 #include <cudnn_frontend.h>
 
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <map>
-#include <memory>
-#include <set>
-#include <string>
 #include <unordered_map>
-#include <utility>
-#include <vector>
 
 // What the headers look cuDNN's functions up in.
 void* cudnn_frontend::cudnn_dlhandle = nullptr;

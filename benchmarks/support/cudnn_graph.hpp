@@ -1,14 +1,10 @@
 #pragma once
 
-#include <heddle_baselines.hpp>
+#include "benchmarks/support/headers.hpp"
 
 #if HEDDLE_HAS_CUDNN && HEDDLE_HAS_CUDNN_FRONTEND
 
 #include "benchmarks/support/layers.hpp"
-#include "benchmarks/support/problem.hpp"
-
-#include <functional>
-#include <string_view>
 
 namespace heddle::bench {
 

@@ -1,11 +1,5 @@
 #include "benchmarks/support/layers.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cstddef>
-#include <vector>
-
 namespace heddle::bench {
 namespace {
 
@@ -44,6 +38,66 @@ std::string text(const conv_padding& p) {
     return fmt::format("-p{}.{}.{}.{}", p.top, p.bottom, p.left, p.right);
 }
 
+/// Filters of size x size taps, padded so that steps of 1 keep the extents.
+struct square {
+    std::int64_t filters, size, stride = 1, groups = 1;
+};
+
+class builder {
+  public:
+    explicit builder(std::int64_t count) : count_(count) {}
+
+    [[nodiscard]] std::int64_t channels() const { return channels_; }
+
+    void conv(std::string name, const square& s) {
+        const std::int64_t p = s.size / 2;
+        add(std::move(name),
+            conv_shape{
+                count_, height_, width_, channels_, s.filters, s.size, s.size,
+                conv_geometry{.stride = {s.stride, s.stride}, .padding = {p, p, p, p}, .groups = s.groups}});
+    }
+
+    void pool(std::string name, pool_mode mode, const pool_geometry& geometry) {
+        add(std::move(name), pool_shape{count_, height_, width_, channels_, mode, geometry});
+    }
+    void global_average() { pool("average", pool_mode::average, {.window = {height_, width_}}); }
+
+    /// A side branch: what follows reads `from` and is read by no layer after it.
+    void projection(std::string name, const square& s, const builder& from) {
+        builder branch = from;
+        branch.layers_.clear();
+        branch.conv(std::move(name), s);
+        layers_.push_back(std::move(branch.layers_.front()));
+    }
+
+    std::vector<layer> layers() && { return std::move(layers_); }
+
+  private:
+    std::int64_t count_, height_ = 224, width_ = 224, channels_ = 3;
+    std::int64_t last_ = -1;
+    std::vector<layer> layers_;
+
+    template <class Shape>
+    void add(std::string name, const Shape& s) {
+        layers_.push_back({std::move(name), s, last_});
+        last_ = std::ssize(layers_) - 1;
+        height_ = s.output_height();
+        width_ = s.output_width();
+        if constexpr (std::is_same_v<Shape, conv_shape>) channels_ = s.filters;
+    }
+};
+
+receptive_fields fields_of(const conv_shape& s, const receptive_fields& input) {
+    const conv_geometry& g = s.geometry;
+    return {input.y.of_layer(s.filter_height, g.stride.y, g.dilation.y),
+            input.x.of_layer(s.filter_width, g.stride.x, g.dilation.x)};
+}
+
+receptive_fields fields_of(const pool_shape& s, const receptive_fields& input) {
+    const pool_geometry& g = s.geometry;
+    return {input.y.of_layer(g.window.y, g.stride.y, 1), input.x.of_layer(g.window.x, g.stride.x, 1)};
+}
+
 }  // namespace
 
 std::string text(const conv_shape& s) {
@@ -74,8 +128,7 @@ problem problem_of(const conv_shape& s, std::string_view type) {
                    bytes_of_one(type) * static_cast<double>(s.output_size()),
                    2 * static_cast<double>(s.output_size()) * static_cast<double>(terms)};
     if (g.groups == s.channels && g.groups > 1) return result;
-    result.unit = type == "bf16" ? unit::tensor_bf16 : type == "tf32" ? unit::tensor_tf32 : unit::tensor_f16;
-    if (type == "f32") result.products = 3;  // as a product of matrices of float
+    result.set_unit_of_products(type);
     return result;
 }
 
@@ -91,6 +144,103 @@ problem problem_of(const pool_shape& s, std::string_view type) {
     return {fmt::format("{}/{}/{}", name, type, text(s)),
             bytes_of_one(type) * static_cast<double>(s.count * rows * cols * s.channels),
             bytes_of_one(type) * static_cast<double>(s.output_size())};
+}
+
+std::vector<layer> resnet50(std::int64_t count) {
+    builder net(count);
+    net.conv("conv1", {64, 7, 2});
+    net.pool("pool1", pool_mode::max, {.window = {3, 3}, .stride = {2, 2}, .padding = {1, 1, 1, 1}});
+    std::int64_t width = 64;
+    int stage = 2;
+    for (const int blocks : {3, 4, 6, 3}) {
+        for (int block = 1; block <= blocks; ++block) {
+            const std::string name = fmt::format("conv{}_{}", stage, block);
+            const std::int64_t stride = stage > 2 && block == 1 ? 2 : 1;
+            const builder before = net;
+            net.conv(name + "a", {width, 1});
+            net.conv(name + "b", {width, 3, stride});
+            net.conv(name + "c", {4 * width, 1});
+            if (block == 1) net.projection(name + "p", {4 * width, 1, stride}, before);
+        }
+        width *= 2;
+        ++stage;
+    }
+    net.global_average();
+    return std::move(net).layers();
+}
+
+std::vector<layer> vgg16(std::int64_t count) {
+    builder net(count);
+    std::int64_t filters = 64;
+    int stage = 1;
+    for (const int convolutions : {2, 2, 3, 3, 3}) {
+        for (int i = 1; i <= convolutions; ++i) net.conv(fmt::format("conv{}_{}", stage, i), {filters, 3});
+        net.pool(fmt::format("pool{}", stage), pool_mode::max, {.window = {2, 2}, .stride = {2, 2}});
+        filters = std::min<std::int64_t>(2 * filters, 512);
+        ++stage;
+    }
+    return std::move(net).layers();
+}
+
+std::vector<layer> efficientnet_lite0(std::int64_t count) {
+    struct stage {
+        std::int64_t size, stride, expansion, filters;
+        int blocks;
+    };
+    constexpr stage stages[] = {{3, 1, 1, 16, 1},  {3, 2, 6, 24, 2},  {5, 2, 6, 40, 2}, {3, 2, 6, 80, 3},
+                                {5, 1, 6, 112, 3}, {5, 2, 6, 192, 4}, {3, 1, 6, 320, 1}};
+    builder net(count);
+    net.conv("stem", {32, 3, 2});
+    int number = 1;
+    for (const stage& s : stages) {
+        for (int block = 1; block <= s.blocks; ++block) {
+            const std::string name = fmt::format("block{}_{}", number, block);
+            if (s.expansion > 1) net.conv(name + "_expand", {s.expansion * net.channels(), 1});
+            net.conv(name + "_depthwise",
+                     {net.channels(), s.size, block == 1 ? s.stride : 1, net.channels()});
+            net.conv(name + "_project", {s.filters, 1});
+        }
+        ++number;
+    }
+    net.conv("head", {1280, 1});
+    net.global_average();
+    return std::move(net).layers();
+}
+
+std::span<const network> networks() {
+    static constexpr network table[] = {
+        {"resnet50", resnet50}, {"vgg16", vgg16}, {"efficientnet-lite0", efficientnet_lite0}};
+    return table;
+}
+
+std::vector<conv_shape> distinct_convolutions(const std::vector<layer>& layers) {
+    std::vector<conv_shape> result;
+    for (const layer& layer : layers)
+        if (const auto* const shape = std::get_if<conv_shape>(&layer.shape))
+            if (std::ranges::find(result, *shape) == result.end()) result.push_back(*shape);
+    return result;
+}
+
+double receptive_field::effective_size() const {
+    return std::min(size, 4 * std::sqrt(variance));
+}
+
+receptive_field receptive_field::of_layer(std::int64_t taps, std::int64_t stride,
+                                          std::int64_t dilation) const {
+    const auto k = static_cast<double>(taps);
+    const double step = jump * static_cast<double>(dilation);
+    return {jump * static_cast<double>(stride), size + (k - 1) * step,
+            variance + (k * k - 1) / 12 * step * step};
+}
+
+std::vector<receptive_fields> receptive_fields_of(const std::vector<layer>& layers) {
+    std::vector<receptive_fields> all;
+    for (const layer& layer : layers) {
+        const receptive_fields input =
+            layer.input < 0 ? receptive_fields{} : all[static_cast<std::size_t>(layer.input)];
+        all.push_back(std::visit([&](const auto& shape) { return fields_of(shape, input); }, layer.shape));
+    }
+    return all;
 }
 
 }  // namespace heddle::bench

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <string>
+#include "benchmarks/support/headers.hpp"
 
 namespace heddle::bench {
 

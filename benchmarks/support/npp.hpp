@@ -1,21 +1,13 @@
 #pragma once
 
-#include <heddle_baselines.hpp>
+#include "benchmarks/support/headers.hpp"
 
 #if HEDDLE_HAS_NPP
 
 #include "benchmarks/support/loaded_library.hpp"
-#include "benchmarks/support/rows.hpp"
-#include <heddle/error.hpp>
-#include <heddle/view.hpp>
 
 #include <nppcore.h>
 #include <nppi_filtering_functions.h>
-
-#include <cstdint>
-#include <source_location>
-#include <string>
-#include <type_traits>
 
 namespace heddle::bench {
 
@@ -73,8 +65,6 @@ inline void check(NppStatus status, std::source_location where = std::source_loc
 /// For stream().
 const NppStreamContext& npp_context();
 
-std::string npp_version();
-
 template <class T>
 NppiSize npp_size(const image_view<T>& image) {
     return {static_cast<int>(image.width), static_cast<int>(image.height)};
@@ -83,6 +73,14 @@ NppiSize npp_size(const image_view<T>& image) {
 template <class T>
 int npp_step(const image_view<T>& image) {
     return static_cast<int>(image.row_stride * std::int64_t{sizeof(T)});
+}
+
+/// Calls a filter of NPP's on one image with its borders replicated. `window` are the arguments between sizes and border.
+template <class From, class To>
+void npp_filter(const auto& function, const image_view<From>& from, const image_view<To>& to,
+                auto... window) {
+    check(function(from.data, npp_step(from), npp_size(from), {0, 0}, to.data, npp_step(to), npp_size(to),
+                   window..., NPP_BORDER_REPLICATE, npp_context()));
 }
 
 }  // namespace heddle::bench

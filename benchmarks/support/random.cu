@@ -11,16 +11,9 @@ namespace {
 constexpr int block = 256;
 constexpr int blocks = 4096;
 
-/// The finaliser of splitmix64.
-__host__ __device__ std::uint64_t mix(std::uint64_t bits) {
-    bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9;
-    bits = (bits ^ (bits >> 27)) * 0x94d049bb133111eb;
-    return bits ^ (bits >> 31);
-}
-
 template <class T>
 __host__ __device__ T element(std::uint64_t index) {
-    const std::uint64_t bits = mix(index);
+    const std::uint64_t bits = mixed(index);
     if constexpr (std::is_integral_v<T>) {
         return static_cast<T>(bits);
     } else {

@@ -2,10 +2,19 @@
 
 #include <heddle/buffer.hpp>
 
+#include <cuda_runtime_api.h>
+
 #include <cstdint>
 #include <vector>
 
 namespace heddle::bench {
+
+/// The finaliser of splitmix64.
+__host__ __device__ inline std::uint64_t mixed(std::uint64_t bits) {
+    bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9;
+    bits = (bits ^ (bits >> 27)) * 0x94d049bb133111eb;
+    return bits ^ (bits >> 31);
+}
 
 /// Floating-point numbers uniform in [-1, 1], integers of random bits; the same in every run.
 /// Each buffer of a program gets its own numbers.

@@ -1,27 +1,8 @@
 #include "benchmarks/support/rows.hpp"
 
 #include "benchmarks/support/kernels.hpp"
-#include "benchmarks/support/timing.hpp"
-#include <heddle/device.hpp>
-#include <heddle/error.hpp>
-#include <heddle/stream.hpp>
 
 #include <cuda_profiler_api.h>
-#include <cuda_runtime_api.h>
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-#include <chrono>
-#include <cstddef>
-#include <deque>
-#include <exception>
-#include <set>
-#include <span>
-#include <stdexcept>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 namespace heddle::bench {
 
@@ -63,6 +44,22 @@ cuda::stream_ref stream() {
 
 void fail(std::string_view library, std::string_view status, std::source_location where) {
     throw std::runtime_error(fmt::format("{}: {} ({}:{})", library, status, where.file_name(), where.line()));
+}
+
+void flush_l2() {
+    static const device_buffer<std::byte> zeros = [] {
+        device_buffer<std::byte> scratch(4 * static_cast<std::int64_t>(traits_of(current_device()).l2_bytes),
+                                         stream());
+        fill_zero(scratch, stream());
+        return scratch;
+    }();
+    read(zeros.data(), static_cast<std::int64_t>(zeros.size()), stream());
+}
+
+double median(std::vector<double> values) {
+    std::ranges::sort(values);
+    const std::size_t middle = values.size() / 2;
+    return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
 }
 
 namespace detail {

@@ -2,6 +2,7 @@
 
 #include "benchmarks/support/problem.hpp"
 #include <heddle/error.hpp>
+#include <heddle/stream.hpp>
 #include <heddle/types.hpp>
 
 #include <cuda/stream_ref>
@@ -69,14 +70,27 @@ std::string implementation(std::string_view words);
 /// name. There are none if the kernels differ by their tiles alone.
 std::vector<std::string_view> ways_of(std::span<const std::string_view> kernels);
 
-/// The unit that does the operations of a product of such elements.
-template <class T>
-inline constexpr unit tensor_unit = std::is_same_v<T, half>       ? unit::tensor_f16
-                                    : std::is_same_v<T, bfloat16> ? unit::tensor_bf16
-                                                                  : unit::none;
-
 /// What one repetition of a row on the device may take. A call that takes longer is timed once.
 inline constexpr std::chrono::duration<double> usual_budget{25e-3};
+
+// What all that times calls on the device shares. All work is on stream().
+
+/// The device is kept busy this long before a timed call, so that the host has enqueued the call and both events when
+/// the first event is reached: the time between them has no share of the host's.
+inline constexpr std::chrono::microseconds enqueue_time{60};
+
+struct interval {
+    event start;
+    event stop;
+
+    [[nodiscard]] std::chrono::duration<double> length() const { return elapsed(start, stop); }
+};
+
+/// Reads what is not written again: a flush by writing would leave L2 full of lines whose way to memory the
+/// timed call then waits for.
+void flush_l2();
+
+double median(std::vector<double> values);
 
 namespace detail {
 

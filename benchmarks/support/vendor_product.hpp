@@ -1,10 +1,6 @@
 #pragma once
 
-#include <heddle/matmul.hpp>
-#include <heddle/types.hpp>
-#include <heddle/view.hpp>
-
-#include <cstdint>
+#include "benchmarks/support/headers.hpp"
 
 namespace heddle::bench {
 

@@ -4,12 +4,6 @@
 #include "src/gaussian_blur/rungs.hpp"
 #include <heddle/gaussian_blur.hpp>
 #include <heddle/image.hpp>
-#include <heddle/view.hpp>
-
-#include <algorithm>
-#include <array>
-#include <cstdint>
-#include <iterator>
 
 HEDDLE_CHANGEABLE_COSTS(gaussian_blur)
 
@@ -71,7 +65,6 @@ const operation blur_operation{.name = "blur",
                                .cards = {"h200"},
                                .begin = [](std::string_view) { current = kernels::gaussian_blur::h200; },
                                .rows = rows,
-                               .of_card = [] { return std::vector<card_number>{}; },
                                .plans_of = plans_of};
 
 }  // namespace heddle::bench::tuning

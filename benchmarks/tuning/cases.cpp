@@ -1,13 +1,5 @@
 #include "benchmarks/tuning/cases.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <exception>
-#include <fstream>
-#include <stdexcept>
-#include <utility>
-
 namespace heddle::bench::tuning {
 namespace {
 

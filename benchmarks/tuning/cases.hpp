@@ -2,13 +2,26 @@
 
 #include <heddle/device.hpp>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
 #include <filesystem>
+#include <fstream>
 #include <functional>
+#include <iterator>
 #include <optional>
+#include <span>
+#include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace heddle::bench::tuning {
@@ -39,7 +52,7 @@ struct operation {
     std::vector<std::string_view> cards;
     void (*begin)(std::string_view card);  ///< with the costs that stand
     std::vector<row_numbers> (*rows)();
-    std::vector<card_number> (*of_card)();
+    std::vector<card_number> (*of_card)() = [] { return std::vector<card_number>{}; };
     /// `problem` is of a record of `heddle-bench cliffs --choices`.
     plan_us (*plans_of)(const nlohmann::json& problem, const device_traits& device);
 };
@@ -68,6 +81,15 @@ struct timed_case {
 /// Those of an operation in a record of `heddle-bench cliffs --choices`.
 /// @throws std::runtime_error  no such record
 std::vector<timed_case> read_cases(const operation& operation, const std::filesystem::path& record);
+
+/// Changes the operation's costs number by number, as long as that makes what is lost smaller (coordinate descent).
+void fit(const operation& operation, std::span<timed_case> to);
+
+/// Predicts all choices by the costs of now.
+void predict(std::span<timed_case> cases);
+
+/// What choices lose over the best, and how far predictions are off.
+void print_losses(std::string_view title, std::span<const timed_case> of);
 
 }  // namespace heddle::bench::tuning
 

@@ -1,9 +1,6 @@
 #include "benchmarks/tuning/cases.hpp"
 #include "kernels/conv/cost/h200.hpp"
 #include "src/conv/rungs.hpp"
-#include <heddle/types.hpp>
-
-#include <cstdint>
 
 HEDDLE_CHANGEABLE_COSTS(conv)
 
@@ -59,7 +56,6 @@ const operation conv_operation{.name = "conv",
                                .cards = {"h200"},
                                .begin = [](std::string_view) { current = kernels::conv::h200; },
                                .rows = rows,
-                               .of_card = [] { return std::vector<card_number>{}; },
                                .plans_of = plans_of};
 
 }  // namespace heddle::bench::tuning

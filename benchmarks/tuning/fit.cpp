@@ -1,12 +1,4 @@
-#include "benchmarks/tuning/fit.hpp"
-
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstdio>
-#include <cstdlib>
-#include <utility>
+#include "benchmarks/tuning/cases.hpp"
 
 namespace heddle::bench::tuning {
 namespace {

@@ -1,19 +1,6 @@
 #include "benchmarks/tuning/cases.hpp"
-#include "benchmarks/tuning/fit.hpp"
 
 #include <CLI/CLI.hpp>
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cstddef>
-#include <cstdio>
-#include <exception>
-#include <fstream>
-#include <functional>
-#include <iterator>
-#include <stdexcept>
-#include <string>
-#include <vector>
 
 // How costs come about: docs/tune-costs.md.
 namespace heddle::bench::tuning {

@@ -3,12 +3,6 @@
 #include "kernels/matmul/cost/h200.hpp"
 #include "src/matmul/rungs.hpp"
 
-#include <fmt/format.h>
-
-#include <array>
-#include <stdexcept>
-#include <utility>
-
 HEDDLE_CHANGEABLE_COSTS(matmul)
 
 namespace heddle::bench::tuning {

@@ -28,6 +28,7 @@ enum class conv_algorithm {
     register_tiled,
     depthwise,
     im2col,
+    kn2row,
     mma_sync,
     grouped,
     wgmma,

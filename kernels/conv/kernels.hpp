@@ -20,7 +20,8 @@ constexpr std::int64_t step_channels(std::int64_t element_bytes) {
 
 inline constexpr tile_shape wgmma_tile{128, 128};
 
-/// Some kernels are also compiled for float, rounded to TF32: for many pixels, for few outputs, and for few tiles. Few are
+/// Some kernels are also compiled for float, rounded to TF32: for many pixels, for few outputs, and for few tiles. A kernel
+/// that streams lets workers share the tiles of the last round. Few are
 /// compiled with a user's function. One of those can take any convolution, whatever the number of outputs in a group.
 struct window_kernel : frame::wgmma_kernel {
     bool takes_float = false;
@@ -53,7 +54,7 @@ inline constexpr auto persistent_kernels = std::to_array<window_kernel>({
       .can = extra::epilogue,
       .halves = 2}},
     {{.name = "persistent 128x64", .consumers = 2, .n = 64, .stages = 8, .can = extra::epilogue}, true, true},
-    {{.name = "persistent 64x64", .consumers = 1, .n = 64, .stages = 8, .can = extra::epilogue}},
+    {{.name = "persistent 64x64", .consumers = 1, .n = 64, .stages = 8, .can = extra::both}, true},
     {{.name = "persistent 2x128x128",
       .consumers = 2,
       .n = 128,

@@ -38,6 +38,7 @@ struct arguments {
     float beta = 0;
     conv::epilogue<Out, Activation> epilogue{};
     std::byte* scratch = nullptr;  ///< as many bytes as the plan asks for
+    unsigned* tickets = nullptr;   ///< zero between calls
 };
 
 /// A convolution that is ready for a kernel with the user's function (heddle/conv.cuh).
@@ -80,7 +81,16 @@ void launch_lay_out(const plan& plan, const arguments<In, Out>& arguments, std::
 /// For im2col. Stores output from the sums of all channels, pixel after pixel.
 template <class In, class Out>
 void launch_store_sums(const arguments<In, Out>& arguments, const float* sums, cudaStream_t stream);
-
+/// For kn2row. Stores the shares of a pixel of padding in `taps` outputs: zero times the terms of each tap.
+template <class In>
+void launch_shares_of_padding(const In* filters, std::int64_t tap_stride, std::int64_t taps,
+                              std::int64_t channels, float* shares, cudaStream_t stream);
+/// For kn2row. Stores output from the shares of all pixels, `pitch` elements apart, and those of a pixel of padding.
+template <class In, class Out>
+void launch_add_shares(const arguments<In, Out>& arguments, const float* shares, std::int64_t pitch,
+                       const float* of_padding, cudaStream_t stream);
+/// For half and bfloat16.
+HEDDLE_LAUNCHER_OF_PAIRS(kn2row_patches)
 /// For half, bfloat16, and float, which is rounded to TF32.
 template <class In, class Out, class Activation>
 void launch_persistent(const plan& plan, const arguments<In, Out, Activation>& arguments,

@@ -6,8 +6,8 @@
 // In wgmma loads wait for products, and stores wait for both. Here a separate warpgroup fills a ring of stages. It loads
 // the next tile's stages while the last tile is stored. The tensor memory accelerator stores whole rows. Scale, bias,
 // residual and activation apply to the sums before. With tiles of 128 x 128 the two consumers have one tile each and take
-// turns: one multiplies while the other stores. If there are few tiles, two blocks divide the depth of a tile. Loads round
-// floats to TF32.
+// turns: one multiplies while the other stores. If there are few tiles, two blocks divide the depth of a tile, or all
+// blocks share tiles of 64 x 64. Loads round floats to TF32.
 //
 // Has the needs of wgmma, but takes float too. All pixels of the output must lie at one stride, and so those of a
 // residual. What limits it: the tensor cores; with few channels, memory and the epilogue.
@@ -219,8 +219,11 @@ void launch_persistent(const plan& plan, const arguments<In, Out, Activation>& a
         if constexpr ((!std::is_same_v<In, float> || kernel.takes_float) &&
                       (!has_function || kernel.takes_function)) {
             using tile = window_tile<row>;
+            frame::shared_sums sums;
+            if (plan.schedule.streams > 0)
+                sums = {reinterpret_cast<float*>(a.scratch + plan.sums), a.tickets};
             frame::launch<window_kernel_of<In, Out, tile, Activation>>(
-                {.product = product_for<tile>(a), .schedule = plan.schedule, .sums = {}},
+                {.product = product_for<tile>(a), .schedule = plan.schedule, .sums = sums},
                 plan.schedule.workers, stream);
         } else {
             throw std::logic_error("conv: a kernel that is not compiled was chosen");

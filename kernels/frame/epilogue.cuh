@@ -137,6 +137,18 @@ __device__ void apply_to_elements(const epilogue<Out, Activation>& e, float (&x)
     });
 }
 
+/// The same where a function takes the residual.
+template <class Out, class Function, int count, class Place>
+__device__ void apply_to_elements(const epilogue<Out, residual_function<Function>>& e, float (&x)[count],
+                                  Place place) {
+#pragma unroll
+    for (int i = 0; i < count; ++i)
+        if (const element_place at = place(i); at.is_inside)
+            x[i] = e.activation(
+                x[i], static_cast<float>(
+                          e.residual[at.row * e.residual_row_stride + at.col * e.residual_col_stride]));
+}
+
 /// Applies the epilogue to an element, alpha times its sum plus beta times C. Not inlined: it is long and each element
 /// needs it.
 template <class Out, class Activation>

@@ -16,6 +16,9 @@ __host__ __device__ constexpr int added_at_once(int sharers) {
 struct shared_sums {
     float* slots = nullptr;
     unsigned* tickets = nullptr;  ///< zero between calls
+    /// Each worker has a part of at most one shared tile, and another kernel adds the parts up (add_parts.cuh). Slots are
+    /// those of workers.
+    bool added_apart = false;
 };
 
 /// The work on a tile of C, at (row, col) counted in tiles: the steps [first, last) along k that a worker multiplies.

@@ -7,12 +7,14 @@
 #include "kernels/device/warp_reduce.cuh"
 #include "kernels/device/warpgroup_tile.cuh"
 #include "kernels/frame/cluster_sums.cuh"
+#include "kernels/frame/parts.cuh"
 #include "kernels/frame/sum_exchange.cuh"
 #include "kernels/frame/tile_loop.cuh"
 #include "kernels/frame/tile_scheduler.hpp"
 #include "kernels/frame/work.cuh"
 
 #include <algorithm>
+#include <cstdint>
 
 /// A frame for kernels that multiply on Hopper's tensor cores. In a block one warpgroup loads and others multiply, with a
 /// ring of stages in shared memory between them. The block goes from tile to tile of C.
@@ -27,6 +29,7 @@
 ///              prefetch(p)           prefetches the product's tensor maps
 ///              load(...)             one load into a stage, by the producer
 ///              multiply<n>(...)      computes a consumer's sums for the first n columns of a tile
+///              rows_of_thread(p)     the rows of a thread's sums among the 64 of its consumer
 ///              end()                 after a consumer's last tile; there are mainloop_defaults
 ///   Epilogue   storage, prefetch(p)  as above
 ///              init(storage)         one thread initialises its barriers
@@ -44,7 +47,8 @@ struct tile_defaults {
     static constexpr int halves = 1;   ///< of a consumer, 64 rows each
     /// Whether each consumer has a tile of its own, so that one multiplies while the other stores.
     static constexpr bool take_turns = false;
-    static constexpr bool streams = true;  ///< workers may share a tile
+    static constexpr bool streams = true;        ///< workers may share a tile, and the last one adds it up
+    static constexpr bool leaves_parts = false;  ///< workers may share a tile that another kernel adds up
     /// Whether the blocks of a cluster work on one tile together instead. Each has a share of its steps, and then of its
     /// columns, which is the tile of the Epilogue. A worker then has at most one tile.
     static constexpr bool divides_k = false;
@@ -59,6 +63,7 @@ struct mainloop_defaults {
     /// If not 0, a tile in which C has at most this many columns multiplies no more columns. A consumer without rows of C then
     /// multiplies nothing.
     static constexpr int narrow = 0;
+    static __device__ thread_rows rows_of_thread(const auto&) { return {row_of_thread(0), 8}; }
 };
 
 /// What the producer loads, and for which tile.
@@ -98,6 +103,7 @@ struct tile_kernel {
         std::min(232, (512 - producer_registers) / tile::consumers / 8 * 8);
     static_assert(!tile::streams || tile::halves == 1, "the sums of one half are exchanged");
     static_assert(!tile::divides_k || (!tile::streams && !tile::take_turns && tile::halves == 1));
+    static_assert(!tile::leaves_parts || (!tile::divides_k && !Work::is_group));
     static_assert(Mainloop::narrow == 0 || !tile::take_turns, "a consumer's rows are those of its number");
 
     struct shared_storage {
@@ -203,6 +209,16 @@ struct tile_kernel {
         return exchange.combine(shared_tile, sums);
     }
 
+    /// Leaves the sums of this worker's part of a tile, which has the rows of all its blocks.
+    template <int n>
+    __device__ void leave_part(const Product& p, int half, const float (&sums)[n / 2]) const {
+        constexpr int height = cluster * tile::m;
+        thread_rows rows = Mainloop::rows_of_thread(p);
+        rows.first += rank * tile::m + row_of_half(half);
+        leave_sums<n, height, tile::n>(all.sums.slots + std::int64_t{worker} * height * tile::n,
+                                       lies_by_columns(p), rows, sums);
+    }
+
     /// Multiplies and stores the first n columns of a tile.
     template <int n>
     __device__ void consume_tile(const Mainloop& mainloop, const Product& p, const tile_work& work) {
@@ -215,6 +231,12 @@ struct tile_kernel {
         for (int half = 0; half < tile::halves; ++half) epilogue.fetch(half, place_of(half));
         float sums[tile::halves][n / 2];
         mainloop.template multiply<n>(*this, p, work.last - work.first, sums);
+        if constexpr (tile::leaves_parts)
+            if (work.tile >= 0 && all.sums.added_apart) {
+#pragma unroll
+                for (int half = 0; half < tile::halves; ++half) leave_part<n>(p, half, sums[half]);
+                return;
+            }
         if constexpr (tile::streams)
             if (work.tile >= 0 && !combine<n>(work.tile, sums[0])) return;
         if constexpr (tile::divides_k) {

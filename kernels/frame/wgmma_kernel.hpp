@@ -16,7 +16,7 @@ struct tile_shape {
 };
 
 /// What a kernel can do beside multiplying whole tiles and storing sums. Each takes code, so kernels have what their rung
-/// uses.
+/// uses. With `streams` the last worker of a shared tile adds up the sums of all.
 enum class extra { nothing, streams, epilogue, both };
 
 /// Whether consumers divide the rows of one tile, or take turns with a tile each: then one multiplies while another stores.
@@ -40,6 +40,9 @@ struct wgmma_kernel {
     }
     constexpr tile_shape tile() const { return {m(), n, cluster}; }
     constexpr bool streams() const { return can == extra::streams || can == extra::both; }
+    /// Whether workers may share a tile along k, and leave its parts for a kernel that adds them up. Consumers that take turns
+    /// have no registers for that.
+    constexpr bool leaves_parts() const { return !divides_k && have == consumers_have::one_tile; }
     constexpr bool has_epilogue() const { return can == extra::epilogue || can == extra::both; }
 };
 

@@ -38,6 +38,12 @@ struct wgmma_tile : tile_defaults {
     using share = std::conditional_t<divides_k, share_of<wgmma_tile>, wgmma_tile>;
 };
 
+/// The same, where workers may share a tile along k and leave its parts (parts.cuh).
+template <const auto& kernels, std::size_t row>
+struct parted_tile : wgmma_tile<kernels, row> {
+    static constexpr bool leaves_parts = kernels[row].leaves_parts();
+};
+
 /// The stages and the products; a mainloop adds what fills a stage. The layouts of A and B are part of the instructions, so
 /// each of the four combinations has its own loop.
 template <class In, class Tile>

@@ -5,8 +5,8 @@
 /// The work of a kernel of the frame: products, and which worker does which of their tiles.
 namespace heddle::kernels::frame {
 
-/// The tiles of one product: `whole` ones, and where the kernel `streams`, tiles that several workers share.
-template <class Product_, bool streams>
+/// The tiles of one product: `whole` ones, and where the kernel `shares` tiles, those that several workers share.
+template <class Product_, bool shares>
 struct one_product {
     using Product = Product_;
     static constexpr bool is_group = false;
@@ -23,7 +23,7 @@ struct one_product {
 
       private:
         const Product& product_;
-        tile_worker<streams> tiles_;
+        tile_worker<shares> tiles_;
     };
 };
 

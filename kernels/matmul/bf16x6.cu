@@ -175,7 +175,7 @@ void launch_bf16x6(const plan& plan, const arguments& arguments, cudaStream_t st
                                   batch.count, batch.a);
             p.b = make_tensor_map(b_k_major ? transposed(b) : b, kernel::b_tile::rows, kernel::b_tile::row,
                                   batch.count, batch.b);
-            frame::launch<kernel>({p, schedule, shared_sums_in(arguments.workspace)}, schedule.workers,
+            frame::launch<kernel>({p, schedule, shared_sums_in(plan, arguments.workspace)}, schedule.workers,
                                   stream);
         });
     });

@@ -199,7 +199,7 @@ void launch_fp16x3(const plan& plan, const arguments& arguments, cudaStream_t st
     const frame::tile_schedule schedule = schedule_of(plan);
     launch_split(split_a, a_k_major, stream);
     launch_split(split_b, b_k_major, stream);
-    frame::launch<kernel>({p, schedule, shared_sums_in(arguments.workspace)}, schedule.workers, stream);
+    frame::launch<kernel>({p, schedule, shared_sums_in(plan, arguments.workspace)}, schedule.workers, stream);
 }
 
 }  // namespace heddle::kernels::matmul

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/frame/wgmma_kernel.hpp"
+#include "kernels/matmul/plan/stream_mma_kernel.hpp"
 
 #include <algorithm>
 #include <array>
@@ -37,8 +38,9 @@ inline constexpr auto multicast_kernels = std::to_array<wgmma_kernel>({
     {.name = "cluster_multicast 2x64x128", .consumers = 1, .n = 128, .stages = 8, .cluster = 2},
 });
 
-/// The widest reads A and B least often. In the next, the epilogue runs during the other consumer's products. The third is
-/// for few tiles, which may be shared; wider tiles would spill registers then. The last is for a C of few columns.
+/// The widest reads A and B least often. In the next, the epilogue runs during the other consumer's products. In the third,
+/// the last worker of a shared tile may add it up; wider tiles would spill registers then. The last is for a C of few
+/// columns. All but the second leave parts of tiles (kernels/frame/parts.cuh).
 inline constexpr auto fused_kernels = std::to_array<wgmma_kernel>({
     {.name = "fused 128x256", .consumers = 2, .n = 256, .stages = 4, .can = extra::epilogue},
     {.name = "fused 128x128",
@@ -230,6 +232,16 @@ inline constexpr auto packed_kernels = std::to_array<packed_kernel>({
     {"packed 32x32", 1, 8, 4, 6},
     {"packed 64x64", 2, 8, 8, 4},
 });
+
+/// The same on tensor cores.
+inline constexpr auto stream_mma_kernels = std::to_array<stream_mma_kernel>({
+    {"stream mma 128x64", 4, false, 3},
+    {"stream mma 32x256", 4, true, 3},
+});
+/// The same kernels for tf32.
+inline constexpr auto tf32_stream_names =
+    std::to_array<std::string_view>({"tf32 stream 128x64", "tf32 stream 32x256"});
+static_assert(tf32_stream_names.size() == stream_mma_kernels.size());
 
 inline constexpr block_kernel tma_pipelined_kernel{"tma_pipelined", 128, 128, 2};
 inline constexpr block_kernel warp_tiled_kernel{"warp_tiled", 128, 128, 2};

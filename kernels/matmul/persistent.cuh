@@ -10,14 +10,18 @@
 // runs.
 //
 // stream_k is this kernel with another schedule. The steps along k of the last round's tiles form one sequence, which is
-// cut into equal lengths (Osama, Merrill, Cecka, Garland, Owens: Stream-K, 2023). A tile's last worker adds up the sums
-// that all left in the workspace, in a fixed order. What limits it: the rate of L2, and without stream_k the last round.
+// cut into equal lengths (Osama, Merrill, Cecka, Garland, Owens: Stream-K, 2023). If the workers are a multiple of the tiles,
+// each has a part of one tile, and all tiles are read at the same place along k. The sums that workers leave in the
+// workspace are added up in a fixed order, by a tile's last worker or by a further kernel (kernels/frame/add_parts.cuh).
+// The latter reads them at the rate of all multiprocessors. So do cluster_multicast and fused, but for tiles in turns.
+// What limits it: the rate of L2, and without stream_k the last round.
 
 #pragma once
 
 #include "kernels/frame/boxed_epilogue.cuh"
 #include "kernels/frame/warp_specialized.cuh"
 #include "kernels/frame/wgmma_mainloop.cuh"
+#include "kernels/matmul/add_parts.cuh"
 #include "kernels/matmul/warpgroup.cuh"
 
 #include <cstddef>
@@ -68,9 +72,10 @@ struct product_mainloop : frame::wgmma_mainloop<In, Tile> {
 };
 
 template <class In, class Out, class Tile, class Activation = matmul_activation>
-using persistent_kernel = frame::tile_kernel<
-    product_mainloop<In, Tile>, frame::boxed_epilogue<Out, Activation, Tile>,
-    frame::one_product<typename frame::boxed_epilogue<Out, Activation, Tile>::product, Tile::streams>>;
+using persistent_kernel =
+    frame::tile_kernel<product_mainloop<In, Tile>, frame::boxed_epilogue<Out, Activation, Tile>,
+                       frame::one_product<typename frame::boxed_epilogue<Out, Activation, Tile>::product,
+                                          Tile::streams || Tile::leaves_parts>>;
 
 /// The product in the form of the kernel, with the residual's map if possible.
 template <class Tile, class In, class Out, class Activation>
@@ -95,10 +100,12 @@ template <const auto& kernels, class In, class Out, class Activation>
 void launch_row_of(const plan& plan, const product<In, Out, Activation>& arguments, cudaStream_t stream) {
     const frame::tile_schedule schedule = schedule_of(plan);
     frame::with_row<kernels>(plan.kernel, [&]<std::size_t row>() {
-        using tile = frame::wgmma_tile<kernels, row>;
-        frame::launch<persistent_kernel<In, Out, tile, Activation>>(
-            {product_for<tile>(arguments), schedule, shared_sums_in(arguments.workspace)}, schedule.workers,
-            stream);
+        using tile = frame::parted_tile<kernels, row>;
+        const auto product = product_for<tile>(arguments);
+        const frame::shared_sums sums = shared_sums_in(plan, arguments.workspace);
+        frame::launch<persistent_kernel<In, Out, tile, Activation>>({product, schedule, sums},
+                                                                    schedule.workers, stream);
+        add_parts_of<tile, Out, Activation>(plan, product, schedule, sums, stream);
     });
 }
 
@@ -142,7 +149,7 @@ void launch_fused(const plan& plan, const product<In, Out, Activation>& argument
 /// Whether the fused kernel is compiled for the current device.
 template <class In, class Out, class Activation>
 bool has_fused_kernel() {
-    return frame::is_compiled<persistent_kernel<In, Out, frame::wgmma_tile<fused_kernels, 0>, Activation>>();
+    return frame::is_compiled<persistent_kernel<In, Out, frame::parted_tile<fused_kernels, 0>, Activation>>();
 }
 
 }  // namespace heddle::kernels::matmul

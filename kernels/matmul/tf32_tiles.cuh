@@ -15,6 +15,7 @@
 #pragma once
 
 #include "kernels/frame/wgmma_mainloop.cuh"
+#include "kernels/matmul/add_parts.cuh"
 #include "kernels/matmul/launch.hpp"
 #include "kernels/matmul/tf32_epilogue.cuh"
 
@@ -23,8 +24,8 @@
 
 namespace heddle::kernels::matmul {
 
-template <const auto& kernels, std::size_t row>
-struct tf32_tile : frame::wgmma_tile<kernels, row> {
+template <class Tile>
+struct tf32_tile : Tile {
     static constexpr int k = tf32_k;
 };
 
@@ -74,28 +75,38 @@ struct tf32_mainloop : frame::mainloop_defaults {
         });
     }
 
+    static __device__ frame::thread_rows rows_of_thread(const auto& p) {
+        using along_k = a_of_thread<Tile::m, true>;
+        using across_k = a_of_thread<Tile::m, false>;
+        const int thread = static_cast<int>(threadIdx.x) % warpgroup_threads;
+        return p.a_k_major ? frame::thread_rows{along_k(0, thread).row(), along_k::apart}
+                           : frame::thread_rows{across_k(0, thread).row(), across_k::apart};
+    }
+
     __device__ void end() const {}
 };
 
 template <class Tile, class Activation = matmul_activation>
-using tf32_kernel = frame::tile_kernel<tf32_mainloop<Tile>, tf32_epilogue<Tile, Activation>,
-                                       frame::one_product<tensor_product<float, Activation>, Tile::streams>>;
+using tf32_kernel = frame::tile_kernel<
+    tf32_mainloop<Tile>, tf32_epilogue<Tile, Activation>,
+    frame::one_product<tensor_product<float, Activation>, Tile::streams || Tile::leaves_parts>>;
 
 template <class Tile, class Activation>
 void launch_tf32_tile(const plan& plan, const product<float, float, Activation>& p, cudaStream_t stream) {
     const frame::tile_schedule schedule = schedule_of(plan);
-    frame::launch<tf32_kernel<Tile, Activation>>(
-        {make_tf32_product(p, Tile::m, Tile::n, Tile::cluster), schedule, shared_sums_in(p.workspace)},
-        schedule.workers, stream);
+    const auto product = make_tf32_product(p, Tile::m, Tile::n, Tile::cluster);
+    const frame::shared_sums sums = shared_sums_in(plan, p.workspace);
+    frame::launch<tf32_kernel<Tile, Activation>>({product, schedule, sums}, schedule.workers, stream);
+    add_parts_of<Tile>(plan, product, schedule, sums, stream);
 }
 
-using tf32_function_tile = tf32_tile<tf32_with_function, 0>;
+using tf32_function_tile = tf32_tile<frame::wgmma_tile<tf32_with_function, 0>>;
 
 template <class Activation>
 void launch_tf32(const plan& plan, const product<float, float, Activation>& p, cudaStream_t stream) {
     if constexpr (std::is_same_v<Activation, matmul_activation>)
         frame::with_row<tf32_kernels>(plan.kernel, [&]<std::size_t row>() {
-            launch_tf32_tile<tf32_tile<tf32_kernels, row>>(plan, p, stream);
+            launch_tf32_tile<tf32_tile<frame::parted_tile<tf32_kernels, row>>>(plan, p, stream);
         });
     else
         launch_tf32_tile<tf32_function_tile>(plan, p, stream);

@@ -31,10 +31,10 @@ inline frame::tile_schedule schedule_of(const plan& plan) {
             plan.workers,         narrow(plan.whole), plan.streams,        plan.low_last, plan.narrow_last};
 }
 
-/// The memory for shared sums. Without tickets no tile is shared.
-inline frame::shared_sums shared_sums_in(const product_workspace& workspace) {
-    if (workspace.tickets == nullptr) return {};
-    return {reinterpret_cast<float*>(workspace.scratch), workspace.tickets};
+/// The memory for shared sums, if tiles are shared.
+inline frame::shared_sums shared_sums_in(const plan& plan, const product_workspace& workspace) {
+    if (plan.sums_bytes == 0) return {};
+    return {reinterpret_cast<float*>(workspace.scratch), workspace.tickets, plan.adds_apart};
 }
 
 /// The map of a matrix that satisfies has_tensor_rows(), or of a batch. If the stride is 0, one matrix serves all.

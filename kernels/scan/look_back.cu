@@ -7,7 +7,8 @@
 //
 // A tile waits for the sums of the tiles before it, not for their y. Their blocks run already, because blocks draw numbers
 // in the order in which they start. Which sums a tile adds depends on its number alone (ledger.cuh), so the same call
-// gives the same bits. A lane copies its packets to shared memory asynchronously, and no other lane reads them there.
+// gives the same bits. A lane copies its packets to shared memory asynchronously, and no other lane reads them there. Where x
+// does not lie like y, the lanes of a warp copy neighbouring elements of its packets.
 // Shared memory keeps twice as much under way as registers would. Shuffles scan the rows, so nothing is ever
 // transposed. The first blocks clear the ledger's entries while their loads are under way. So the workspace may hold
 // anything, except that two counters are zero before and after. It takes any stride and address; README.md says which
@@ -98,16 +99,11 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_sm)
     const int end = static_cast<int>(min(x.size - first, std::int64_t{Tile::elements}));
     const bool is_inside = begin == 0 && end == Tile::elements;
     const auto index = [&](int p) { return (warp * rows + p) * warp_size + lane; };
-    /// For tiles that x and y cut: calls visit(place in the tile, element, whether it is inside).
-    const auto for_each_element = [&](const auto& visit) {
-#pragma unroll 2
-        for (int p = 0; p < rows; ++p)
-#pragma unroll
-            for (int e = 0; e < width; ++e) {
-                const int at = index(p) * width + e;
-                visit(at, shared.packets[index(p)][e], at >= begin && at < end);
-            }
+    // The places of copies of one element. Lanes copy neighbours, so that a sector is asked for once, and read others' copies.
+    const auto place = [&](int p, int e) {
+        return copies_packets ? index(p) * width + e : ((warp * rows + p) * width + e) * warp_size + lane;
     };
+    T* const places = shared.packets[0].elements;
     const T* from = x.data + first * (copies_packets ? 1 : x.stride);
     T* to = y.data + first * (width == 1 ? y.stride : 1);
 
@@ -120,15 +116,19 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_sm)
             else
 #pragma unroll
                 for (int e = 0; e < width; ++e)
-                    ptx::cp_async<sizeof(T)>(&shared.packets[index(p)][e],
-                                             from + (index(p) * width + e) * x.stride, sizeof(T));
+                    ptx::cp_async<sizeof(T)>(places + place(p, e), from + place(p, e) * x.stride, sizeof(T));
     } else {
         // A copy of no bytes writes zeros. All of these copies are under way together too.
-        for_each_element([&](int at, T& element, bool is_there) {
-            ptx::cp_async<sizeof(T)>(&element,
-                                     is_there ? from + at * (copies_packets ? 1 : x.stride) : x.data,
-                                     is_there ? sizeof(T) : 0);
-        });
+#pragma unroll 2
+        for (int p = 0; p < rows; ++p)
+#pragma unroll
+            for (int e = 0; e < width; ++e) {
+                const int at = place(p, e);
+                const bool is_there = at >= begin && at < end;
+                ptx::cp_async<sizeof(T)>(places + at,
+                                         is_there ? from + at * (copies_packets ? 1 : x.stride) : x.data,
+                                         is_there ? sizeof(T) : 0);
+            }
     }
     ptx::cp_async_commit_group();
     if (!is_alone) {
@@ -141,6 +141,7 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_sm)
             while (ptx::load_acquire(ledger.cleared) != ledger.clearers) ptx::nap(Tile::nap_ns);
     }
     ptx::cp_async_wait_group<0>();
+    if constexpr (!copies_packets) ptx::sync_warp();
 
     // The part of each y that comes from its own warp goes back to shared memory: no register has to keep it.
     T of_warp{};
@@ -190,9 +191,14 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_sm)
                 *at = sums;
         }
     } else {
-        for_each_element([&](int at, const T& element, bool is_there) {
-            if (is_there) to[at * (width == 1 ? y.stride : 1)] = plus{}(start, element);
-        });
+#pragma unroll 2
+        for (int p = 0; p < rows; ++p)
+#pragma unroll
+            for (int e = 0; e < width; ++e) {
+                const int at = index(p) * width + e;
+                if (at >= begin && at < end)
+                    to[at * (width == 1 ? y.stride : 1)] = plus{}(start, shared.packets[index(p)][e]);
+            }
     }
 }
 

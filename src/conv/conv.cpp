@@ -1,6 +1,7 @@
 #include "kernels/conv/kernels.hpp"
 #include "kernels/conv/launch.hpp"
 #include "kernels/conv/plan/mma_sync.hpp"
+#include "kernels/conv/plan/windows.hpp"
 #include "src/conv/rungs.hpp"
 #include "src/conv/validate.hpp"
 #include "src/format.hpp"
@@ -17,6 +18,9 @@
 #pragma GCC visibility push(default)
 
 namespace heddle {
+
+static_assert(kernels::conv::max_tickets * sizeof(unsigned) == detail::workspace_ticket_bytes);
+
 namespace {
 
 /// Whether matmul supports this epilogue as well.
@@ -170,6 +174,7 @@ void conv(tensor_view<const std::type_identity_t<In>> input,
                    : rungs.choose("conv", conv_algorithm::naive, problem, device.traits());
     });
     arguments.scratch = workspace.scratch();
+    arguments.tickets = workspace.tickets();
     chosen.rung->launch(chosen.plan, arranged(arguments, chosen.plan, stream.get()), stream.get());
 }
 

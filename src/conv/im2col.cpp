@@ -1,5 +1,4 @@
-#include "kernels/conv/plan/layout.hpp"
-#include "kernels/conv/plan/windows.hpp"
+#include "src/conv/parts.hpp"
 #include "src/conv/rungs.hpp"
 #include "src/matmul/call.hpp"
 #include <heddle/matmul.hpp>
@@ -8,22 +7,11 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <optional>
 #include <stdexcept>
 #include <type_traits>
 
 namespace heddle::detail {
 namespace {
-
-template <class In, class Out>
-using conv_arguments = kernels::conv::arguments<In, Out>;
-
-/// A range of channels of all pixels, as a matrix with one row per pixel. The pixels must lie at one stride.
-template <class T>
-matrix_view<T> channels_of(const tensor_view<T>& t, std::int64_t first, std::int64_t count) {
-    const std::int64_t stride = kernels::conv::pixel_stride(layout_of(t));
-    return {t.data + first, t.count * t.height * t.width, count, std::max(stride, count)};
-}
 
 /// The epilogue of a range of channels.
 template <class Out>
@@ -33,22 +21,6 @@ matmul_epilogue<Out> for_channels(const kernels::conv::epilogue<Out>& e, std::in
     if (e.bias != nullptr) result.row_bias = {e.bias + first * e.bias_stride, count, e.bias_stride};
     if (e.residual.data != nullptr) result.residual = channels_of(e.residual, first, count);
     return result;
-}
-
-/// The convolution of a range of the images.
-template <class In, class Out>
-conv_arguments<In, Out> images_of(const conv_arguments<In, Out>& all, std::int64_t first,
-                                  std::int64_t count) {
-    conv_arguments<In, Out> part = all;
-    const auto take = [=](auto& tensor) {
-        if (tensor.data == nullptr) return;
-        tensor.data += first * tensor.image_stride;
-        tensor.count = count;
-    };
-    take(part.input);
-    take(part.output);
-    take(part.epilogue.residual);
-    return part;
 }
 
 /// The products of a range of images: for each group C = A B^T with the epilogue, or sums. All groups share a plan.
@@ -114,24 +86,12 @@ class group_products {
     planned_matmul<In, Sum> planned_{};
 };
 
-/// Plans all products before it enqueues anything.
-template <class Sum, class In, class Out>
-void run_parts(const kernels::conv::plan& plan, const conv_arguments<In, Out>& a, cudaStream_t stream) {
-    const stream_device device{cuda::stream_ref(stream)};
-    const std::int64_t rest = a.output.count % plan.images, whole = a.output.count - rest;
-    std::optional<group_products<In, Sum, Out>> of_whole, of_rest;
-    if (whole > 0) of_whole.emplace(plan, images_of(a, 0, plan.images), device.traits());
-    if (rest > 0) of_rest.emplace(plan, images_of(a, whole, rest), device.traits());
-    for (std::int64_t first = 0; first < whole; first += plan.images)
-        of_whole->enqueue(images_of(a, first, plan.images), stream);
-    if (rest > 0) of_rest->enqueue(images_of(a, whole, rest), stream);
-}
-
 }  // namespace
 
 template <class In, class Out>
 void launch_im2col(const kernels::conv::plan& plan, const conv_arguments<In, Out>& a, cudaStream_t stream) {
-    plan.has_sums ? run_parts<float>(plan, a, stream) : run_parts<Out>(plan, a, stream);
+    plan.has_sums ? run_parts<group_products<In, float, Out>>(plan, a, stream)
+                  : run_parts<group_products<In, Out, Out>>(plan, a, stream);
 }
 
 #define INSTANTIATE(In, Out) \

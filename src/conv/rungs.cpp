@@ -2,6 +2,7 @@
 
 #include "kernels/conv/plan/grouped.hpp"
 #include "kernels/conv/plan/im2col.hpp"
+#include "kernels/conv/plan/kn2row.hpp"
 #include "kernels/conv/plan/mma_rows.hpp"
 #include "kernels/conv/plan/mma_sync.hpp"
 #include "kernels/conv/plan/windows.hpp"
@@ -48,6 +49,16 @@ constexpr need rows_of_filters{[](auto& problem, auto&) { return filters_are_row
                                "needs filters whose taps lie side by side"};
 constexpr need countable_windows{[](auto& problem, auto&) { return im2col_fits(problem); },
                                  "needs windows and sums of fewer than 2^40 elements"};
+
+constexpr need one_group{[](auto& problem, auto&) { return problem.geometry.groups == 1; },
+                         "takes one group"};
+constexpr need rows_of_pixels{
+    [](auto& problem, auto&) { return is_matrix(problem.input) && is_matrix(problem.filters); },
+    "needs an input whose pixels, and filters whose taps, all lie at one stride"};
+static_assert(kn2row_most_bytes == 1 << 30);
+constexpr need few_shares{
+    [](auto& problem, auto&) { return shares_fit(problem); },
+    "takes images of at least one pixel, and of at most 1 GiB of products with all taps, in float"};
 
 constexpr auto& ampere = detail::ampere<conv_problem>;
 constexpr need tf32_or_16_bits{[](auto& problem, auto&) {
@@ -125,6 +136,12 @@ constexpr need matrix_output{
     "needs an output and a residual whose pixels all lie at one stride"};
 constexpr auto maps = needs<channels, window_maps, filter_maps, memory_for_copies>;
 
+static_assert(most_patch_taps == 64 && most_patch_pixels == 256);
+constexpr need patches{
+    [](auto& problem, auto&) { return has_share_patch(problem); },
+    "takes at most 64 taps in all filters, windows that meet at most 256 pixels, and fewer than "
+    "2^31 tiles"};
+
 template <class In, class Out, class Rung = conv_rung<In, Out>>
 constexpr auto table = joined(
     std::to_array<Rung>({
@@ -149,6 +166,10 @@ constexpr auto table = joined(
          launch_depthwise<In, Out>},
         {im2col, "im2col", needs<rows_of_filters, countable_windows>, takes_little_scratch, plan_im2col,
          launch_im2col<In, Out>},
+        {kn2row, "kn2row products", needs<one_group, rows_of_pixels, few_shares>, always, plan_kn2row,
+         launch_kn2row<In, Out>},
+        {kn2row, "kn2row patches", needs<ampere, of_16_bits, ints, one_group, copies_of<16>, patches>, always,
+         plan_kn2row_patches, launch_if<launch_kn2row_patches<In, Out>, !std::is_same_v<In, float>>},
     }),
     rows_of<Rung, mma_element_kernels, plan_mma_sync_elements>(
         mma_sync, needs<on_tensor_cores, of_16_bits>, always,

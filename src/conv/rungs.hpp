@@ -20,6 +20,11 @@ template <class In, class Out>
 void launch_im2col(const kernels::conv::plan& plan, const kernels::conv::arguments<In, Out>& arguments,
                    cudaStream_t stream);
 
+/// Launches kn2row, which adds up products of pixels and taps by matmul's kernels (kn2row.cpp).
+template <class In, class Out>
+void launch_kn2row(const kernels::conv::plan& plan, const kernels::conv::arguments<In, Out>& arguments,
+                   cudaStream_t stream);
+
 /// The rungs for these types of operands and result.
 template <class In, class Out>
 rung_table<conv_rung<In, Out>> conv_rungs();

@@ -1,7 +1,5 @@
 #include "benchmarks/support/layers.hpp"
 
-#include "benchmarks/support/networks.hpp"
-#include "benchmarks/support/receptive_field.hpp"
 #include "tests/support/headers.hpp"
 
 namespace heddle::bench {

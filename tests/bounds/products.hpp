@@ -82,7 +82,7 @@ double of_conv(conv_algorithm rung, precision wanted, std::int64_t height, std::
     // A row of taps may begin at a multiple of 8 terms, or each tap a group; `automatic` may do either.
     std::int64_t groups = depth / together;
     if (rung == mma_sync && !is_tf32) groups = (height * ((width * channels + 7) / 8) + 1) / 2;
-    if (rung == wgmma || rung == persistent || rung == automatic)
+    if (rung == kn2row || rung == wgmma || rung == persistent || rung == automatic)
         groups = height * width * ((channels + together - 1) / together);
     const auto n = static_cast<double>(groups);
     return is_tf32 ? of_tf32(k, n) : of_16_bits(k, n);

@@ -15,7 +15,7 @@ class conv_workspace : public conv_device<Types> {
     using Out = Types::Out;
     using In = Types::In;
 
-    /// Where the rung takes the shape, it must need scratch memory for it.
+    /// Where the rung takes the shape, it must use scratch memory for it. Without, it may run in another way, or refuses.
     void check_memory(const conv_shape& s, conv_options options, const conv_terms& terms,
                       const conv_gaps& gaps = {}) {
         constexpr std::size_t tickets = 4096;
@@ -46,14 +46,61 @@ class conv_workspace : public conv_device<Types> {
         EXPECT_THROW(call(), invalid_argument);
         options.workspace = {};
         options.scratch = scratch::none;
-        EXPECT_THROW(call(), unsupported);
-        EXPECT_TRUE(p.output.untouched());
+        conv_problem without = problem;
+        without.has_scratch = false;
+        if (why_not(options.algorithm, without, device, options.kernel).empty()) {
+            call();
+            this->stream->synchronize();
+            ASSERT_NO_FATAL_FAILURE(p.expect_close(p.expected(options), options, terms));
+        } else {
+            EXPECT_THROW(call(), unsupported);
+            EXPECT_TRUE(p.output.untouched());
+        }
         has_run = true;
     }
 
     bool has_run = false;
 };
 TYPED_TEST_SUITE(conv_workspace, every_conv_type, conv_type_names);
+
+/// Workers share few tiles of deep sums: one tile and several; some workers have parts of two; after a round of whole
+/// tiles; odd channels, which are copied first; ends of rows and columns of tiles; several groups.
+TYPED_TEST(conv_workspace, has_sums_of_shared_tiles) {
+    const conv_geometry padded{.padding = around(1)};
+    for (const conv_shape& s : {conv_shape{1, 7, 7, 512, 96, 3, 3, padded},
+                                {1, 5, 5, 1024, 64, 1, 3, {.padding = {0, 0, 1, 1}}},
+                                {3, 9, 7, 264, 130, 3, 3, padded},
+                                {1, 8, 8, 131, 40, 5, 5, {.padding = around(2)}},
+                                {34, 16, 16, 256, 64, 3, 3, padded},
+                                {1, 9, 8, 512, 128, 3, 3, {.padding = around(1), .groups = 2}}})
+        for (const conv_terms& terms : {conv_terms{}, all_terms})
+            ASSERT_NO_FATAL_FAILURE(this->check_memory(s,
+                                                       {.algorithm = conv_algorithm::persistent,
+                                                        .precision = precision::tf32,
+                                                        .kernel = "persistent 64x64"},
+                                                       terms));
+    EXPECT_EQ(this->has_run, has_warpgroups());
+}
+
+/// One tap and many; padding, steps and gaps between taps; odd channels, and operands at odd addresses, which are
+/// copied; one output; several images.
+TYPED_TEST(conv_workspace, has_shares_of_kn2row) {
+    const conv_gaps apart{.input = {.pixel = 3, .offset = 1},
+                          .filters = {.pixel = 1, .offset = 3},
+                          .output = {.row = 2, .offset = 1}};
+    for (const conv_shape& s :
+         {conv_shape{2, 9, 8, 64, 1, 3, 3, {.padding = around(1)}},
+          {3, 23, 21, 67, 5, 3, 2, {.stride = {1, 2}, .padding = {1, 0, 2, 3}, .dilation = {2, 1}}},
+          {1, 31, 30, 128, 20, 5, 5, {.stride = {2, 3}}},
+          {2, 4, 3, 200, 33, 3, 3, {.padding = around(3), .dilation = {3, 2}}},
+          {2, 12, 13, 33, 40, 1, 1, {.stride = {2, 3}}}})
+        for (const conv_gaps& gaps : {conv_gaps{}, apart})
+            for (const conv_terms& terms : {conv_terms{}, all_terms})
+                for (const precision each : {precision::fp32, precision::tf32})
+                    ASSERT_NO_FATAL_FAILURE(
+                        this->check_memory(s, {.precision = each, .kernel = "kn2row products"}, terms, gaps));
+    EXPECT_TRUE(this->has_run);
+}
 
 /// Odd channels of the input, and so of the filters; pixels or taps apart, at odd addresses, or both; windows that are
 /// pixels; several groups, whose channels are even. Copies have several blocks.
@@ -110,6 +157,22 @@ TEST_F(conv_im2col, lays_out_many_images_in_parts) {
         ASSERT_NO_FATAL_FAILURE(p.expect_close(p.expected(options), options, terms));
         p.expect_intact();
     }
+}
+
+/// The shares of all images do not fit the scratch memory at once. Those of padding follow those of each part.
+TEST_F(conv_im2col, has_shares_of_many_images_in_parts) {
+    const conv_shape s{1500, 16, 15, 33, 20, 3, 3, {.padding = around(1)}};
+    operands p(s);
+    const conv_options options{.geometry = s.geometry, .kernel = "kn2row products"};
+    const std::int64_t bytes =
+        conv_workspace_bytes(p.problem(options, all_terms), traits_of(current_device()), options.algorithm);
+    EXPECT_LT(bytes, s.count * 16 * 15 * 180 * std::int64_t{sizeof(float)});
+    p.prepare_output(0);
+    conv<half>(p.input.tensor(), p.filters.filters(), p.output.tensor(), p.epilogue(all_terms), *stream,
+               options);
+    stream->synchronize();
+    ASSERT_NO_FATAL_FAILURE(p.expect_close(p.expected(options), options, all_terms));
+    p.expect_intact();
 }
 
 TYPED_TEST(conv_correctness, gives_the_same_bits_in_a_graph) {

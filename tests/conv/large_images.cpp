@@ -167,7 +167,8 @@ class conv_large_images : public stream_fixture {
             return problem.has_scratch ? conv_workspace_bytes(problem, traits_of(current_device()), rung) : 0;
         };
         const std::int64_t scratch =
-            std::max(scratch_of(conv_algorithm::im2col), scratch_of(conv_algorithm::persistent));
+            std::max({scratch_of(conv_algorithm::im2col), scratch_of(conv_algorithm::kn2row),
+                      scratch_of(conv_algorithm::persistent)});
         const std::size_t bytes = static_cast<std::size_t>(s.inputs_all() + s.outputs_all()) * sizeof(T) +
                                   static_cast<std::size_t>(scratch) + for_others;
         const bool has_memory = has_free_memory(bytes);

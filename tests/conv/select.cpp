@@ -120,7 +120,8 @@ TEST(conv_select, takes_tensor_cores_of_float_where_maps_describe_windows) {
     if (!takes(plain)) GTEST_SKIP() << "heddle is built without kernels for compute capability 9.0";
     EXPECT_EQ(select(problem(plain), sm_90), conv_algorithm::persistent);
     EXPECT_EQ(select(problem_of(plain), sm_90), conv_algorithm::register_tiled);
-    EXPECT_EQ(conv_workspace_bytes(problem(plain), sm_90), 0);
+    EXPECT_EQ(conv_workspace_bytes(problem(plain), sm_90, conv_algorithm::persistent, "persistent 128x128"),
+              0);
     EXPECT_EQ(lack_in(why_not(conv_algorithm::wgmma, problem(plain), sm_90)),
               "conv: wgmma takes half and bfloat16");
     for (const std::int64_t channels : {4, 12, 36, 100}) EXPECT_TRUE(takes({2, 8, 8, channels, 64, 3, 3}));
@@ -135,7 +136,7 @@ TEST(conv_select, takes_tensor_cores_of_float_where_maps_describe_windows) {
             ++built;
         else
             EXPECT_EQ(why, "conv: " + std::string(kernel) + " is not built for float");
-    EXPECT_EQ(built, 3);
+    EXPECT_EQ(built, 4);
 }
 
 /// Pixels, taps or both are copied where they do not lie at multiples of 16 bytes, with channels up to such a multiple.
@@ -155,7 +156,8 @@ TEST(conv_select, copies_what_maps_do_not_describe) {
                   "conv: " + std::string(to_string(rung)) +
                       " needs pixels and taps at multiples of 16 bytes, taps at one stride, or scratch "
                       "memory for copies");
-        return conv_workspace_bytes(p, sm_90, rung) - tickets;
+        const bool has_tiles = rung == conv_algorithm::persistent;  // those of 64 x 64 may also be shared
+        return conv_workspace_bytes(p, sm_90, rung, has_tiles ? "persistent 128x64" : "") - tickets;
     };
     EXPECT_EQ(copies(of_16_bits(odd)), (pixels + taps) * 72 * 2);
     EXPECT_EQ(copies(of_16_bits(odd), conv_algorithm::wgmma), (pixels + taps) * 72 * 2);
@@ -320,6 +322,88 @@ TEST(conv_select, lays_out_windows_where_it_is_asked) {
     sums.residual = sums.output;
     sums.residual.image_stride += 8;  // not the rows of a matrix
     EXPECT_EQ(lack_in(why_not(conv_algorithm::im2col, sums, device)), "conv: im2col needs scratch memory");
+}
+
+/// All multiprocessors then multiply parts of the few tiles, and leave sums in scratch memory.
+TEST(conv_select, shares_few_tiles_of_deep_sums) {
+    const auto few = [](const conv_shape& s) { return problem_of(s, element_type::bf16); };
+    const conv_problem deep = few({1, 7, 7, 512, 512, 3, 3, {.padding = around(1)}});
+    constexpr std::string_view kernel = "persistent 64x64";
+    if (!why_not(conv_algorithm::persistent, deep, sm_90, kernel).empty())
+        GTEST_SKIP() << "heddle is built without kernels for compute capability 9.0";
+    const auto bytes = [&](const conv_problem& p) {
+        return conv_workspace_bytes(p, sm_90, conv_algorithm::persistent, kernel);
+    };
+    EXPECT_EQ(select_kernel(deep, sm_90), kernel);
+    EXPECT_EQ(bytes(deep), 4096 + 2 * 72 * 64 * 64 * 4);  // eight tiles of 72 steps, 8 for each worker
+    EXPECT_EQ(why_not(conv_algorithm::persistent, without_scratch(deep), sm_90, kernel), "");
+    EXPECT_NE(select_kernel(without_scratch(deep), sm_90), kernel);
+    EXPECT_EQ(bytes(few({1, 7, 7, 512, 512, 1, 1})), 0);                           // eight steps in all
+    EXPECT_EQ(bytes(few({132, 8, 8, 512, 64, 3, 3, {.padding = around(1)}})), 0);  // a whole round of tiles
+    // Copies come first: 67 channels of pixels and of taps are 72.
+    EXPECT_EQ(bytes(few({1, 8, 8, 67, 64, 7, 7, {.padding = around(3)}})),
+              4096 + (64 + 64 * 49) * 72 * 2 + 2 * 12 * 64 * 64 * 4);
+}
+
+TEST(conv_select, adds_up_shares_where_filters_are_few) {
+    constexpr std::string_view products = "kn2row products", patches = "kn2row patches";
+    const auto bytes = [](const conv_problem& p) {
+        return conv_workspace_bytes(p, device, conv_algorithm::kn2row, products);
+    };
+    const std::int64_t of_pixel = 9 * 16;  // 3 x 3 taps of four filters
+    EXPECT_EQ(bytes(problem_of({2, 8, 8, 64, 4, 3, 3})), 4096 + 2 * 8 * 8 * of_pixel + of_pixel);
+    EXPECT_EQ(bytes(problem_of({2, 8, 8, 64, 1, 3, 3})),
+              4096 + (2 * 8 * 8 + 1) * 12 * 4);  // 9, in packets of 4
+    const std::int64_t of_image = 512 * 512 * of_pixel;
+    EXPECT_EQ(bytes(problem_of({100, 512, 512, 64, 4, 3, 3})),
+              4096 + (256 << 20) / of_image * of_image + of_pixel);
+    const auto reason = [](const conv_problem& p) {
+        return lack_in(why_not(conv_algorithm::kn2row, p, device, products));
+    };
+    EXPECT_EQ(reason(problem_of({2, 8, 8, 64, 4, 3, 3, {.groups = 2}})),
+              "conv: kn2row products takes one group");
+    EXPECT_NE(reason(problem_of({2, 0, 0, 64, 4, 1, 2, {.padding = around(2)}})), "");
+    conv_problem gaps = problem_of({2, 8, 8, 64, 4, 3, 3});
+    gaps.input.row_stride += 64;
+    gaps.input.image_stride *= 2;
+    EXPECT_EQ(
+        reason(gaps),
+        "conv: kn2row products needs an input whose pixels, and filters whose taps, all lie at one stride");
+    EXPECT_EQ(reason(problem_of({1, 4096, 4096, 64, 1, 4, 4})), "");  // 1 GiB
+    EXPECT_EQ(reason(problem_of({1, 4096, 4097, 64, 1, 4, 4})),
+              "conv: kn2row products takes images of at least one pixel, and of at most 1 GiB of products "
+              "with all taps, "
+              "in float");
+    EXPECT_EQ(reason(without_scratch(problem_of({2, 8, 8, 64, 4, 3, 3}))),
+              "conv: kn2row products needs scratch memory");
+
+    const conv_problem few = problem_of({16, 64, 64, 512, 4, 3, 3}, element_type::bf16);
+    EXPECT_EQ(select(few, hopper()), conv_algorithm::kn2row);
+    EXPECT_NE(select(problem_of({16, 64, 64, 512, 512, 3, 3}, element_type::bf16), hopper()),
+              conv_algorithm::kn2row);
+    // Where heddle is built for compute capability 9.0: copies of 67 channels for the product: those of 72, of pixels and taps.
+    if (why_not(conv_algorithm::persistent, few, hopper()).empty())
+        EXPECT_EQ(conv_workspace_bytes(problem_of({2, 8, 8, 67, 4, 3, 3}, element_type::bf16), hopper(),
+                                       conv_algorithm::kn2row, products),
+                  4096 + (2 * 8 * 8 + 4 * 9) * 72 * 2 + (2 * 8 * 8 + 1) * of_pixel);
+
+    const auto of_patches = [](const conv_shape& each) {
+        return lack_in(why_not(conv_algorithm::kn2row, problem_of(each, element_type::f16), sm_80, patches));
+    };
+    EXPECT_EQ(of_patches({2, 30, 31, 8, 7, 3, 3, {.padding = around(1)}}), "");
+    EXPECT_EQ(of_patches({2, 0, 0, 8, 4, 1, 2, {.padding = around(2)}}), "");
+    EXPECT_EQ(of_patches({2, 40, 40, 8, 2, 2, 2, {.dilation = {12, 18}}}), "");  // 13 x 19 pixels
+    const std::string lack =
+        "conv: kn2row patches takes at most 64 taps in all filters, windows that meet at most 256 "
+        "pixels, and fewer than 2^31 tiles";
+    EXPECT_EQ(of_patches({2, 40, 40, 8, 2, 2, 2, {.dilation = {13, 18}}}), lack);
+    EXPECT_EQ(of_patches({2, 30, 31, 8, 8, 3, 3}), lack);
+    EXPECT_EQ(of_patches({2, 30, 31, 12, 1, 3, 3}),
+              "conv: kn2row patches needs channels, pixels and taps at multiples of 16 bytes");
+    EXPECT_EQ(
+        select_kernel(problem_of({64, 128, 128, 32, 1, 3, 3, {.padding = around(1)}}, element_type::f16),
+                      hopper()),
+        patches);
 }
 
 TEST(conv_select, takes_a_product_of_matrices_where_nothing_is_copied) {

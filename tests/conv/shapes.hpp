@@ -40,6 +40,9 @@ inline std::vector<conv_shape> conv_shapes() {
         {1, 3, 300, 8, 8, 1, 2, {.padding = {0, 0, 127, 100}, .dilation = {1, 255}}},  // the farthest tap
         {1, 3, 2, 4, 5, 1, 1, {.padding = around(3)}},
         {1, 4, 5, 3, 7, 3, 3, {.padding = around(6), .dilation = {7, 6}}},
+        {2, 37, 41, 72, 5, 3, 3, {.padding = around(1)}},  // few taps in all, in several patches
+        {1, 19, 43, 136, 1, 7, 7, {.stride = {2, 1}, .padding = {3, 2, 1, 3}}},
+        {3, 18, 17, 8, 6, 3, 2, {.padding = around(2), .dilation = {2, 3}}},
         {1, 6, 5, 4, 4, 5, 5, {.stride = {3, 3}}},         // one place, and rows that no tap meets
         {2, 0, 0, 3, 4, 1, 2, {.padding = {1, 1, 1, 2}}},  // padding alone
     };

@@ -84,6 +84,26 @@ TEST(tile_scheduler, cuts_the_streamed_steps_evenly) {
     });
 }
 
+/// Then all tiles are read at the same place along k at the same time.
+TEST(tile_scheduler, cuts_tiles_into_the_same_parts_where_workers_are_a_multiple_of_them) {
+    for (const int tiles : {1, 2, 7, 30})
+        for (const int parts : {2, 3, 8, 66})
+            for (const int steps : {66, 67, 1000, 5955}) {
+                SCOPED_TRACE(std::to_string(tiles) + " tiles, " + std::to_string(parts) + " parts of " +
+                             std::to_string(steps) + " steps");
+                const tile_schedule schedule{1, tiles, 1, 8, steps, tiles * parts, 0, tiles * parts};
+                for (int worker = 0; worker < schedule.workers; ++worker) {
+                    tile_worker<> pieces(schedule, worker);
+                    tile_work work{};
+                    ASSERT_TRUE(pieces.next(work));
+                    ASSERT_EQ(work.tile, worker / parts);
+                    ASSERT_EQ(work.first, steps * (worker % parts) / parts);
+                    ASSERT_EQ(work.last, steps * (worker % parts + 1) / parts);
+                    ASSERT_FALSE(pieces.next(work));
+                }
+            }
+}
+
 TEST(tile_scheduler, gives_every_tile_of_a_group_to_one_worker) {
     constexpr int max_products = 5;
     for (const int products : {1, 2, max_products})

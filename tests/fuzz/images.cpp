@@ -265,8 +265,9 @@ void draw_conv(drawing& d, problem& p) {
     if (rung == "register_tiled") p.set("type", 0);
     if (rung == "wgmma" && p["type"] == 0) p.set("type", d.integer(1, 4));
     if (has_tensor_cores && p["type"] == 0) p.set("precision", 1);
-    const bool is_depthwise = rung == "depthwise" || (!has_tensor_cores && d.one_in(4)),
-               has_groups = rung == "grouped" || d.one_in(4);
+    const bool is_of_one_group = rung == "kn2row";
+    const bool is_depthwise = rung == "depthwise" || (!has_tensor_cores && !is_of_one_group && d.one_in(4)),
+               has_groups = rung == "grouped" || (!is_of_one_group && d.one_in(4));
     const auto channels = draw_shape(d, 2, is_special ? 64 : d.one_in(3) ? 1 << 14 : 512);
     std::int64_t groups = has_groups ? d.integer(2, d.one_in(2) ? 20 : 4) : 1;
     std::int64_t in = (channels[0] + groups - 1) / groups, out = (channels[1] + groups - 1) / groups;

@@ -365,7 +365,8 @@ void draw_histogram(drawing& d, problem& p) {
     draw_long_vector(d, p, 6'000'000);
     if (d.one_in(2)) p.set("offset", d.integer(0, 15));
     p.set("bins", static_cast<std::int64_t>(d.log_uniform(1, 20000)));
-    if (d.one_in(4)) p.set("bins", d.one_of<std::int64_t>({4096, 4097, 12288, 12289, 58112, 58113, 100000, 200000}));
+    if (d.one_in(4))
+        p.set("bins", d.one_of<std::int64_t>({4096, 4097, 12288, 12289, 58112, 58113, 100000, 200000}));
     p.set("distinct", static_cast<std::int64_t>(d.log_uniform(1, 5000)));
 }
 

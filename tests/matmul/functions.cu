@@ -1,5 +1,6 @@
 // A user's .cu file: the user's own function in the epilogue of matmul.
 
+#include "tests/matmul/epilogues.hpp"
 #include "tests/matmul/rungs.hpp"
 #include "tests/support/compiled_for.cuh"
 #include "tests/support/guarded_workspace.hpp"
@@ -23,49 +24,6 @@
 
 namespace heddle::test {
 namespace {
-
-/// The operands that an epilogue adds to a product.
-template <class Out>
-struct epilogue_terms {
-    std::vector<Out> across, down, added;
-    guarded<Out> row_bias, column_bias, residual;
-
-    explicit epilogue_terms(const shape& s)
-        : across(random_elements<Out>(s.n)),
-          down(random_elements<Out>(s.m)),
-          added(random_elements<Out>(s.m * s.n)),
-          row_bias(make(1, s.n, {false, 0, 1}, across)),
-          column_bias(make(1, s.m, {false, 0, 0, 2}, down)),
-          residual(make(s.m, s.n, {true, 3, 1}, added)) {}
-
-    matmul_epilogue<Out> epilogue(matmul_activation activation, float scale) {
-        return {activation, row_bias.vector(), column_bias.vector(), scale, residual.matrix()};
-    }
-
-    /// `function` takes a sum, its error bound, its row and its column. It gives a value and its error bound.
-    template <class In, class Function>
-    void expect_close(operands<Out, In>& p, const matmul_options& with, const matmul_epilogue<Out>& epilogue,
-                      const Function& function) {
-        const reference product = p.expected(with.alpha, with.beta);
-        const std::vector<Out> actual = p.c.download();
-        const double scale{epilogue.scale}, u = unit_roundoff<float>();
-        const error_bound of_product = bound_of<float, In>(with.algorithm);  // the sums are float
-        for (std::size_t i = 0; i < actual.size(); ++i) {
-            const auto row = i / static_cast<std::size_t>(p.s.n), col = i % static_cast<std::size_t>(p.s.n);
-            const double of_sum = of_product(p.s, product.value[i], product.magnitude[i]) +
-                                  4 * u * (std::abs(product.value[i]) + 2);
-            const auto [value, of_value] =
-                function(product.value[i] + to_double(across[col]) + to_double(down[row]), of_sum, row, col);
-            const double expected = scale * value + to_double(added[i]);
-            const double of_result = scale * of_value + 4 * u * (std::abs(expected) + 2);
-            ASSERT_TRUE(is_within(to_double(actual[i]), expected,
-                                  of_result + unit_roundoff<Out>() * (std::abs(expected) + of_result)))
-                << "element " << i;
-        }
-        p.expect_intact();
-        EXPECT_TRUE(residual.untouched());
-    }
-};
 
 /// A leaky ReLU, weighted with the table's value for the element.
 struct weighted_leaky_relu {
@@ -196,7 +154,13 @@ TEST_P(matmul_function, is_applied_by_every_kernel) {
 
 TEST_P(matmul_function, is_applied_to_tiles_that_are_shared_along_k) {
     scratch_ = scratch::pool;
-    run_types({130, 264, 4032}, in_packets({130, 264, 4032}), 0.5f);
+    const shape s{130, 264, 4032};
+    for (const int bits : {0, 4}) {
+        run_types(s, in_packets(s, bits), 0.5f);
+        if (GetParam().algorithm != matmul_algorithm::fused) continue;
+        for (const std::string_view kernel : matmul_kernels(element_type::f16, matmul_algorithm::fused))
+            run_types(s, in_packets(s, bits), 0.5f, true, kernel);
+    }
 }
 
 TEST_P(matmul_function, has_the_rows_and_columns_of_the_c_that_was_given) {
@@ -270,7 +234,8 @@ TEST_F(matmul_function_refusals, name_the_rungs_that_take_one) {
     };
     EXPECT_EQ(reason_of(matmul_algorithm::pipelined),
               "matmul: pipelined takes no function: warp_tiled and tf32 128x128 do");
-    for (const std::string kernel : {"tf32 128x256", "tf32 128x192", "tf32 skinny", "tf32 skinny 64x16"})
+    for (const std::string kernel :
+         {"tf32 128x256", "tf32 128x192", "tf32 skinny", "tf32 skinny 64x16", "tf32 stream"})
         EXPECT_EQ(reason_of(matmul_algorithm::tf32, kernel),
                   "matmul: " + std::string(kernel) + " takes no function: warp_tiled and tf32 128x128 do");
     EXPECT_EQ(reason_of(matmul_algorithm::fused), "matmul: fused has no kernel for operands of type float");

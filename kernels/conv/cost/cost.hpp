@@ -15,11 +15,11 @@ struct row_cost {
     double bytes_per_us;
     double step_us;
     double around_us;      ///< of a block, beside its steps
-    double staged_us = 0;  ///< of a staged copy, beside the steps
+    double staged_us = 0;  ///< of a staged copy, or of the sums of another worker, beside the steps
 };
 
 struct costs {
-    std::array<row_cost, 33> rows;
+    std::array<row_cost, 35> rows;
 };
 
 /// The costs on this card.

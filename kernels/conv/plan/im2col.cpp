@@ -3,7 +3,7 @@
 #include "kernels/conv/plan/mma_sync.hpp"
 #include "kernels/conv/plan/plan.hpp"
 #include "kernels/conv/plan/predict.hpp"
-#include <heddle/types.hpp>
+#include "kernels/conv/plan/products.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -11,22 +11,9 @@
 namespace heddle::kernels::conv {
 namespace {
 
-/// The row of costs for the kernel that the product uses.
-cost_place cost_for(const conv_problem& p, const device_traits& device) {
-    const bool is_hopper = device.compute_capability_major == 9 && device.compute_capability_minor == 0;
-    if (p.operands != element_type::f32) {
-        if (!is_hopper) return "im2col by mma.sync";
-        return products_lie_in_boxes(p) ? cost_place("im2col") : cost_place("im2col by elements");
-    }
-    if (!is_hopper || p.precision == precision::ieee) return "im2col by FFMA";
-    return p.precision == precision::tf32 && lies_in(p, im2col_unit) ? cost_place("im2col of TF32")
-                                                                     : cost_place("im2col of float");
-}
-
-/// The time of a part: `pixels` windows are copied and then multiplied in tiles, whose steps multiprocessors share evenly.
+/// The time of a part: `pixels` windows are copied and then multiplied.
 double part_us(const conv_problem& p, const plan& plan, std::int64_t pixels, const device_traits& device) {
-    constexpr std::int64_t side = 64, least_steps = 8;
-    const cost_place row = cost_for(p, device);
+    const cost_place row = product_cost(p, device, products_lie_in_boxes(p));
     const std::int64_t outputs = outputs_of_a_group(p);
     const auto elements = static_cast<double>(pixels * plan.window_stride),
                bytes = static_cast<double>(p.input.element_bytes),
@@ -37,18 +24,10 @@ double part_us(const conv_problem& p, const plan& plan, std::int64_t pixels, con
         us += predicted_us(row, device, {.bytes = 2 * elements * bytes + share * input_bytes(p) / groups});
     else if (plan.lays_out)
         us += predicted_us(row, device, {.rounds = 1, .staged = elements});
-    const std::int64_t tiles = divide_up(pixels, side) * divide_up(outputs, side),
-                       steps = steps_along(depth(p) * p.input.element_bytes, mma_row_bytes);
-    const double rounds = rounds_of(tiles, device),
-                 all = static_cast<double>(tiles) * static_cast<double>(steps);
-    return us + predicted_us(row, device,
-                             {.bytes = elements * bytes +
-                                       static_cast<double>(outputs) * static_cast<double>(depth(p)) * bytes +
-                                       pixel_bytes(p.output, static_cast<double>(pixels)) / groups,
-                              .rounds = rounds,
-                              .steps = std::max(all / device.sm_count,
-                                                static_cast<double>(std::min(steps, least_steps))) /
-                                       rounds});
+    return us + product_us(row, device, pixels, outputs, depth(p) * p.input.element_bytes,
+                           elements * bytes +
+                               static_cast<double>(outputs) * static_cast<double>(depth(p)) * bytes +
+                               pixel_bytes(p.output, static_cast<double>(pixels)) / groups);
 }
 
 }  // namespace

@@ -13,6 +13,14 @@
 
 namespace heddle::kernels::conv {
 
+/// The tile of `kn2row patches`, and the patch of the input under its windows.
+struct share_patch {
+    int tile_height = 0, tile_width = 0;
+    int height = 0, width = 0;
+
+    constexpr int pixels() const { return height * width; }
+};
+
 /// How a rung solves a problem.
 struct plan {
     launch_extents blocks;
@@ -28,21 +36,29 @@ struct plan {
     int rows_outputs = 0;     ///< of a block of `mma_sync rows`
     operand_copies copies{};  ///< made in scratch memory before the kernel: the input first, then the filters
     std::int64_t scratch = 0;  ///< bytes
-    // im2col
-    std::int64_t images = 0;         ///< in a part; parts use the same scratch memory one after another
-    bool lays_out = true;            ///< whether the windows of each group are copied
-    std::int64_t window_stride = 0;  ///< elements from one window to the next
-    bool has_sums = false;           ///< in float, which a separate kernel stores with the epilogue
-    std::int64_t sums = 0;           ///< their offset in scratch memory
+    // im2col and kn2row
+    std::int64_t images = 0;  ///< in a part; parts use the same scratch memory one after another
+    bool lays_out = true;     ///< whether the windows of each group are copied
+    std::int64_t window_stride =
+        0;                  ///< elements from one window to the next, or of kn2row from one pixel's shares
+    bool has_sums = false;  ///< in float, which a separate kernel stores with the epilogue
+    std::int64_t sums =
+        0;  ///< their offset in scratch memory; that of shares, or of sums that workers exchange
     heddle::precision precision = heddle::precision::fp32;
+    share_patch patch{};  ///< of kn2row patches
 };
 
 constexpr std::int64_t scratch_bytes(const plan& plan) {
     return plan.scratch;
 }
-constexpr bool needs_tickets(const plan&) {
-    return false;
+/// Workers that share a tile draw tickets.
+constexpr bool needs_tickets(const plan& plan) {
+    return plan.schedule.streams > 0;
 }
+
+/// Adds copies, which are made before the rest of a plan: their scratch memory and their time.
+void add_copies(const conv_problem& problem, const operand_copies& copies, const device_traits& device,
+                plan& to);
 
 /// Pure. These take any problem.
 plan plan_naive(const conv_problem& problem, const device_traits& device);
@@ -53,6 +69,11 @@ plan plan_depthwise(const conv_problem& problem, const device_traits& device);
 
 /// Needs filters that are rows, and sizes that fit (plan/im2col.hpp).
 plan plan_im2col(const conv_problem& problem, const device_traits& device);
+
+/// Needs one group, pixels at one stride and taps at one stride, and shares that fit (plan/kn2row.hpp).
+plan plan_kn2row(const conv_problem& problem, const device_traits& device);
+/// Needs one group, packets of 16 bytes, and a patch (plan/kn2row.hpp).
+plan plan_kn2row_patches(const conv_problem& problem, const device_traits& device);
 
 /// src/conv/rungs.cpp states their needs (plan/mma_sync.hpp). The last parameter is the kernel's number among those of its
 /// kind.

@@ -97,6 +97,9 @@ constexpr bool is_of_one_group(const conv_problem& p, const tile_shape& tile) {
                                       outputs_of_a_group(p) % tile.n == 0);
 }
 
+/// The tickets that a workspace has.
+inline constexpr std::int64_t max_tickets = 1024;
+
 /// The steps of a tile along its depth, and the number of tiles.
 constexpr std::int64_t window_steps_of(const conv_problem& p) {
     return p.filters.height * p.filters.width *

@@ -2,11 +2,11 @@
 
 #include "kernels/device/math.hpp"
 #include "kernels/histogram/facts.hpp"
+#include "kernels/histogram/plan/blocks.hpp"
 #include "kernels/histogram/tuning/tuning.hpp"
 #include <heddle/device.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 
@@ -40,18 +40,15 @@ struct parts {
             columns /= 2;
         blocks_per_sm =
             2 * (shared_bytes() + reserved) <= std::max(device.shared_memory_per_sm, two_of_any) ? 2 : 1;
-        // More blocks read sooner and add up more counts: the sum of both times is least where they are equal.
         const double bytes = static_cast<double>(problem.size) * static_cast<double>(problem.element_bytes);
         const double reading = bytes * blocks_per_sm / rates::sm_bytes;
-        const double adding =
-            static_cast<double>(problem.bins) / (rates::counts_of_sector * rates::additions);
-        const auto most = std::max<std::int64_t>(std::int64_t{device.sm_count} * blocks_per_sm / count, 1);
-        const double best = std::min(std::sqrt(reading / adding), static_cast<double>(most));
-        blocks = std::max<std::int64_t>(std::llround(best), 1);
+        blocks =
+            quickest_blocks(reading, problem.bins, std::int64_t{device.sm_count} * blocks_per_sm / count);
         const double rounds = static_cast<double>(divide_up(bins * columns, threads));
         const double waves = std::max(1.0, static_cast<double>(blocks * count) /
                                                (static_cast<double>(device.sm_count) * blocks_per_sm));
-        time = waves * reading / static_cast<double>(blocks) + adding * static_cast<double>(blocks) +
+        time = waves * reading / static_cast<double>(blocks) +
+               time_of_counts(problem.bins) * static_cast<double>(blocks) +
                waves * rounds * rates::round_of_counts;
     }
 

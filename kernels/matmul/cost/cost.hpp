@@ -15,12 +15,13 @@ struct row_cost {
     double start_us;       ///< before the first round and after the last
     double around_us;      ///< of a round, beside its steps: the first loads and the stores
     double step_us;        ///< with all multiprocessors at work
-    double alone_us = 0;   ///< least time of a step in the last round, for a block alone or a part of a tile
+    /// Least time of a step in the last round, for a block alone or a part of a tile that no other is beside along k.
+    double alone_us = 0;
     double of_memory_rate = 1;  ///< the share of the memory's rate that the row reaches
 };
 
 struct costs {
-    std::array<row_cost, 47> rows;
+    std::array<row_cost, 51> rows;
 
     double memory_bytes_per_us;
     double l2_bytes_per_us;

@@ -91,43 +91,6 @@ plan plan_thin(const product_facts& p, const device_traits& device, std::size_t 
     return result;
 }
 
-/// Blocks go from tile to tile along the longer side of C, so that the tile of one operand stays in shared memory. If the
-/// products of a batch share an operand, that one stays, and blocks go through the whole batch.
-plan plan_stream(const product_facts& p, const device_traits& device, std::size_t kernel) {
-    constexpr int reserved_bytes = 1024;  // of shared memory, by CUDA, for each block
-    constexpr std::int64_t most_waves = 4;
-    const planning x(p, device);
-    const stream_kernel& row = stream_kernels[kernel];
-    const std::int64_t down = divide_up(x.m, row.m()), across = divide_up(x.n, row.n());
-    const bool share_b = p.batches > 1 && p.b_stride == 0, share_a = p.batches > 1 && p.a_stride == 0;
-    const bool goes_across = share_a != share_b ? share_a : across > down;
-    const std::int64_t batches = share_a || share_b ? p.batches : 1;
-    const std::int64_t staying = goes_across ? down : across,
-                       moving = batches * (goes_across ? across : down), grids = p.batches / batches;
-
-    const int bytes = row.shared_bytes(static_cast<int>(x.k), 2, goes_across) + reserved_bytes;
-    const auto fitting = static_cast<std::int64_t>(device.shared_memory_per_sm) / bytes;
-    block_kernel tile = row.block();
-    tile.blocks_per_sm = static_cast<int>(std::clamp<std::int64_t>(fitting, 1, tile.blocks_per_sm));
-    plan result = x.blocks(tile, cost_of<stream_kernels>(x.costs, kernel),
-                           {.slower = static_cast<double>(tile.blocks_per_sm) / row.blocks_per_sm}, false);
-
-    // As few waves of blocks as keep the longest way through the tiles short.
-    const std::int64_t slots = std::max<std::int64_t>(1, std::int64_t{device.sm_count} * tile.blocks_per_sm);
-    std::int64_t workers = 1, shortest = std::numeric_limits<std::int64_t>::max();
-    for (std::int64_t wave = 1; wave <= most_waves; ++wave) {
-        const std::int64_t some = std::clamp<std::int64_t>(slots * wave / staying / grids, 1, moving);
-        const std::int64_t way = divide_up(staying * some * grids, slots) * divide_up(moving, some);
-        if (way < shortest) shortest = way, workers = some;
-    }
-    result.kernel = kernel;
-    result.batches = batches;
-    result.workers = static_cast<int>(std::min<std::int64_t>(staying * workers, max_tensor_extent));
-    result.goes_across = goes_across;
-    result.buffers = moving > workers ? 2 : 1;
-    return result;
-}
-
 /// Each set of warps has a tile, or a slice of one along k, whichever is faster. The sets of a multiprocessor take a round.
 plan plan_packed(const product_facts& p, const device_traits& device, std::size_t kernel) {
     constexpr int reserved_bytes = 1024;  // of shared memory, by CUDA, for each block
@@ -216,7 +179,7 @@ plan plan_skinny_float(const product_facts& p, const device_traits& device, std:
 plan plan_bf16x6(const product_facts& p, const device_traits& device, std::size_t kernel) {
     const planning x(p, device);
     const tile_shape& tile = bf16x6_kernels[kernel].tile;
-    plan result = x.streamed(tile, cost_of<bf16x6_kernels>(x.costs, kernel));
+    plan result = x.streamed(tile, cost_of<bf16x6_kernels>(x.costs, kernel), {.inside = true});
     result.kernel = kernel;
     // The last row of tiles takes less time if it has rows of C for one warpgroup only, of 64 rows.
     const std::int64_t rest = x.m % (std::int64_t{tile.m} * tile.blocks);
@@ -227,7 +190,7 @@ plan plan_bf16x6(const product_facts& p, const device_traits& device, std::size_
 
 plan plan_fp16x3(const product_facts& p, const device_traits& device) {
     const planning x(p, device);
-    plan result = x.streamed(fp16x3_tile, cost_of(x.costs, "fp16x3"));
+    plan result = x.streamed(fp16x3_tile, cost_of(x.costs, "fp16x3"), {.inside = true});
     result.pieces_bytes = lay_out_split(x.m, fp16x3_tile.m, x.k, is_split_by_rows(p.a)).bytes +
                           lay_out_split(x.n, fp16x3_tile.n, x.k, !is_split_by_rows(p.b)).bytes;
     result.us +=
@@ -254,7 +217,7 @@ plan plan_tf32(const product_facts& p, const device_traits& device, std::size_t 
     const planning x(p, device, is_turned);
     const tile_shape tile = tf32_kernels[kernel].tile();
     const std::int64_t height = std::int64_t{tile.m} * tile.blocks, low = x.m % height, narrow = x.n % tile.n;
-    plan result = x.streamed(tile, cost_of<tf32_kernels>(x.costs, kernel));
+    plan result = x.streamed(tile, cost_of<tf32_kernels>(x.costs, kernel), {.inside = true, .apart = true});
     result.kernel = kernel;
     result.low_last = 64 < height && 0 < low && 2 * low <= height;
     result.narrow_last = tf32_narrow < tile.n && 0 < narrow && narrow <= tf32_narrow;
@@ -304,21 +267,23 @@ plan plan_persistent(const product_facts& p, const device_traits& device, std::s
 
 plan plan_cluster_multicast(const product_facts& p, const device_traits& device, std::size_t kernel) {
     return cheapest_copies(p, device, kernel, [kernel](const planning& x) {
-        return x.whole(multicast_kernels[kernel].tile(), cost_of<multicast_kernels>(x.costs, kernel));
+        return x.streamed(multicast_kernels[kernel].tile(), cost_of<multicast_kernels>(x.costs, kernel),
+                          {.apart = true});
     });
 }
 
 plan plan_stream_k(const product_facts& p, const device_traits& device, std::size_t kernel) {
     return cheapest_copies(p, device, kernel, [kernel](const planning& x) {
-        return x.streamed(persistent_kernels[kernel].tile(), cost_of<persistent_kernels>(x.costs, kernel));
+        return x.streamed(persistent_kernels[kernel].tile(), cost_of<persistent_kernels>(x.costs, kernel),
+                          {.inside = true, .apart = true});
     });
 }
 
 plan plan_fused(const product_facts& p, const device_traits& device, std::size_t kernel) {
     return cheapest_copies(p, device, kernel, [kernel](const planning& x) {
         const wgmma_kernel& row = fused_kernels[kernel];
-        const row_cost& cost = cost_of<fused_kernels>(x.costs, kernel);
-        return row.streams() ? x.streamed(row.tile(), cost) : x.whole(row.tile(), cost);
+        return x.streamed(row.tile(), cost_of<fused_kernels>(x.costs, kernel),
+                          {.inside = row.streams(), .apart = row.leaves_parts()});
     });
 }
 

@@ -41,7 +41,9 @@ double planning::us(const row_cost& row, const work& w) const {
                  step_us = w.slower * row.step_us;
     double busy_us = w.rounds * (around_us + w.steps * step_us);
     if (w.last_steps > 0)
-        busy_us += around_us + w.last_steps * std::max(w.slower * row.alone_us, w.last * step_us);
+        busy_us +=
+            around_us +
+            w.last_steps * (w.reads_together ? step_us : std::max(w.slower * row.alone_us, w.last * step_us));
     return row.start_us + (problem.has_epilogue ? costs.epilogue_us : 0) +
            std::max(busy_us, w.bytes / (costs.memory_bytes_per_us * row.of_memory_rate));
 }
@@ -76,38 +78,72 @@ plan planning::whole(const tile_shape& tile, const row_cost& row) const {
     return result;
 }
 
-plan planning::streamed(const tile_shape& tile, const row_cost& row) const {
-    constexpr std::int64_t least_steps = 8;  // of a worker's share of a tile: fewer are not worth it
-    plan result = whole(tile, row);
-    if (!problem.has_scratch) return result;
-    const std::int64_t tiles = result.whole;
+plan planning::streamed(const tile_shape& tile, const row_cost& row, ways_to_add ways) const {
+    constexpr std::int64_t least_steps = 4;  // of a worker's share of a tile: fewer are not worth it
+    plan best = whole(tile, row);
+    const std::int64_t tiles = best.whole;
     const int workers = std::max(1, device.sm_count / tile.blocks);
     const std::int64_t rest = tiles % workers;
+    if (!problem.has_scratch || rest == 0) return best;
+    const std::int64_t rounds = tiles / workers,
+                       sums_bytes = std::int64_t{tile.blocks} * tile.m * tile.n * std::int64_t{sizeof(float)};
+    const double again = asked_again(tile, tiles);
+    // The time in which L2 takes or gives the sums of all multiprocessors.
+    const double exchange_us =
+        static_cast<double>(sums_bytes / tile.blocks * device.sm_count) / costs.l2_bytes_per_us;
+
+    const auto take_if_faster = [&](std::int64_t streams, bool apart) {
+        // If each worker has a part of one tile, equal parts of all tiles run at the same time, and read A and B together, as
+        // whole tiles do. Else their steps lie apart, so what L2 does not keep is read from memory again.
+        const bool is_even = streams % rest == 0;
+        const bool is_kept = is_even || problem.operand_bytes <= static_cast<double>(device.l2_bytes);
+        const double further = is_kept ? 0
+                                       : again * (costs.l2_bytes_per_us / costs.memory_bytes_per_us - 1) *
+                                             static_cast<double>(rest) / static_cast<double>(tiles);
+        const auto sharers = static_cast<int>(divide_up(streams, rest) + (is_even ? 0 : 1));
+        const int at_once = frame::added_at_once(sharers);
+        const auto added =
+            static_cast<double>(at_once + (at_once < sharers ? divide_up(sharers, at_once) : 0));
+        const double add_us =
+            apart ? costs.launch_us + static_cast<double>(streams * sums_bytes) / costs.copied_bytes_per_us
+                  : costs.combine_us + (1 + added) * exchange_us;
+        const double us =
+            add_us +
+            planning::us(row, {.rounds = static_cast<double>(rounds),
+                               .steps = static_cast<double>(best.steps),
+                               .last_steps = static_cast<double>(divide_up(rest * best.steps, streams)),
+                               .reads_together = is_even,
+                               .bytes = moved_bytes + again + further,
+                               .around_us = apart && rounds == 0 ? 0 : stores_us(tile)});
+        if (us >= best.us) return;
+        best.us = us;
+        best.workers = rounds > 0 ? workers : static_cast<int>(streams);
+        best.whole = tiles - rest;
+        best.streams = static_cast<int>(streams);
+        best.adds_apart = apart;
+        best.begins_early = apart && waits_for_grids(device);
+        best.adders = apart ? adders(rest * sums_bytes / std::int64_t{sizeof(float)}, sharers) : 1;
+        best.sums_bytes = (apart ? 1 : 2) * streams * sums_bytes;
+    };
+    // Fewer parts take longer to multiply, and less time to add up.
+    const auto take_parts = [&](std::int64_t most, bool apart) {
+        for (std::int64_t parts = most; parts > 1; parts /= 2) take_if_faster(rest * parts, apart);
+    };
     const int warpgroups = tile.blocks * tile.m / 64;  // each draws its own tickets
-    const auto streams = static_cast<int>(std::min(
-        {std::int64_t{workers}, rest * result.steps / least_steps, (max_tickets / warpgroups - rest) / 2}));
-    if (streams <= rest) return result;
-    const auto rounds = static_cast<double>(tiles / workers);
-    const auto sharers = static_cast<int>(divide_up(streams, rest)) + 1;
-    const int at_once = frame::added_at_once(sharers);
-    const auto added = static_cast<double>(at_once + (at_once < sharers ? divide_up(sharers, at_once) : 0));
-    const double combine_us = costs.combine_us + (1 + added) * tile.m * tile.n * sizeof(float) *
-                                                     device.sm_count / costs.l2_bytes_per_us;
-    const double us =
-        combine_us +
-        planning::us(row, {.rounds = rounds,
-                           .steps = static_cast<double>(result.steps),
-                           .last_steps = static_cast<double>(divide_up(rest * result.steps, streams)),
-                           .bytes = moved_bytes + asked_again(tile, tiles),
-                           .around_us = stores_us(tile)});
-    if (us >= result.us) return result;
-    result.us = us;
-    result.workers = rounds > 0 ? workers : streams;
-    result.whole = tiles - rest;
-    result.streams = streams;
-    result.sums_bytes =
-        std::int64_t{2} * streams * tile.blocks * tile.m * tile.n * std::int64_t{sizeof(float)};
-    return result;
+    const std::int64_t most = std::min<std::int64_t>(workers, rest * best.steps / least_steps);
+    const std::int64_t with_tickets = std::min(most, (max_tickets / warpgroups - rest) / 2);
+    if (ways.inside && with_tickets > rest) take_if_faster(with_tickets, false);
+    if (ways.inside) take_parts(with_tickets / rest, false);
+    if (ways.apart) take_parts(most / rest, true);
+    return best;
+}
+
+int planning::adders(std::int64_t sums, std::int64_t parts) const {
+    const std::int64_t wanted =
+        divide_up(std::int64_t{device.sm_count} * device.max_threads_per_sm, sums / 4);
+    return static_cast<int>(std::min<std::int64_t>(
+        {max_adders, std::bit_floor(static_cast<unsigned>(parts)),
+         static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(wanted)))}));
 }
 
 plan planning::blocks(const block_kernel& tile, const row_cost& row, work each, bool may_share) const {
@@ -132,47 +168,58 @@ plan planning::blocks(const block_kernel& tile, const row_cost& row, work each, 
     // A batch of less than one round shares all its tiles.
     const std::int64_t rest = problem.batches == 1 ? result.whole % at_once : result.whole;
     const std::int64_t rest_of_batch = problem.batches * rest;
-    if (!may_share || rest == 0 || rest_of_batch > at_once) return result;
+    if (!may_share || !problem.is_countable || rest == 0 || rest_of_batch > at_once) return result;
 
-    plan sharing = result;
-    sharing.adds_apart = true;
-    sharing.whole -= rest;
-    sharing.parts = static_cast<int>(std::min(at_once / rest_of_batch, k / least_part));
-    if (sharing.parts < 2) return result;
-    sharing.sums_bytes = rest_of_batch * sharing.parts * tile.m * tile.n * std::int64_t{sizeof(float)};
-    sharing.us =
-        rounds_us((tiles - rest_of_batch) / at_once, rest_of_batch * sharing.parts, depth / sharing.parts) +
-        costs.launch_us + static_cast<double>(sharing.sums_bytes) / costs.copied_bytes_per_us;
-    // As many threads as the device can run at once add up the sums.
-    const std::int64_t packets = rest_of_batch * tile.m * tile.n / 4;
-    const std::int64_t wanted = divide_up(std::int64_t{device.sm_count} * device.max_threads_per_sm, packets);
-    sharing.adders = static_cast<int>(std::min<std::int64_t>(
-        {max_adders, std::bit_floor(static_cast<unsigned>(sharing.parts)),
-         static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(wanted)))}));
-    sharing.begins_early = waits_for_grids(device);
-    return sharing.us < result.us ? sharing : result;
+    plan best = result;
+    // Fewer parts take longer to multiply, and less time to add up.
+    for (std::int64_t parts = std::min(at_once / rest_of_batch, k / least_part); parts > 1; parts /= 2) {
+        plan sharing = result;
+        sharing.adds_apart = true;
+        sharing.whole -= rest;
+        sharing.parts = static_cast<int>(parts);
+        sharing.sums_bytes = rest_of_batch * parts * tile.m * tile.n * std::int64_t{sizeof(float)};
+        sharing.us =
+            rounds_us((tiles - rest_of_batch) / at_once, rest_of_batch * parts, depth / sharing.parts) +
+            costs.launch_us + static_cast<double>(sharing.sums_bytes) / costs.copied_bytes_per_us;
+        sharing.adders = adders(rest_of_batch * tile.m * tile.n, parts);
+        sharing.begins_early = waits_for_grids(device);
+        if (sharing.us < best.us) best = sharing;
+    }
+    return best;
 }
 
 plan planning::skinny(const skinny_kernel& tile, const row_cost& row) const {
     constexpr std::int64_t least_k = 256;  // of a block: less is not worth adding up
-    plan result;
-    result.down = divide_up(m, skinny_height);
-    result.across = divide_up(n, tile.n);
-    result.steps = divide_up(k, tile.k);
-    const std::int64_t tiles = std::max<std::int64_t>(1, result.down * result.across);
+    plan base;
+    base.down = divide_up(m, skinny_height);
+    base.across = divide_up(n, tile.n);
+    base.steps = divide_up(k, tile.k);
+    const std::int64_t tiles = std::max<std::int64_t>(1, base.down * base.across);
     const std::int64_t parts = std::clamp<std::int64_t>(
-        device.sm_count / tiles, 1, std::max<std::int64_t>(1, result.steps / (least_k / tile.k)));
-    while (result.cluster < max_cluster && std::int64_t{2} * result.cluster <= parts) result.cluster *= 2;
-    if (problem.has_scratch) result.clusters = static_cast<int>(parts / result.cluster);
-    if (result.clusters > 1)
-        result.sums_bytes = tiles * result.clusters * skinny_height * tile.n * std::int64_t{sizeof(float)};
-    const std::int64_t shares = std::int64_t{result.cluster} * result.clusters;
-    result.us = us(row, {.rounds = static_cast<double>(divide_up(tiles * shares, device.sm_count)),
-                         .steps = static_cast<double>(divide_up(result.steps, shares)),
-                         .bytes = moved_bytes,
-                         .around_us = stores_us({skinny_height, tile.n})}) +
-                (result.clusters > 1 ? costs.combine_us : 0);
-    return result;
+        device.sm_count / tiles, 1, std::max<std::int64_t>(1, base.steps / (least_k / tile.k)));
+    const std::int64_t tile_bytes = std::int64_t{skinny_height} * tile.n * std::int64_t{sizeof(float)};
+
+    // Larger clusters leave less in memory, and smaller ones leave fewer multiprocessors idle.
+    plan best;
+    for (int cluster = max_cluster; cluster >= 1; cluster /= 2) {
+        if (cluster > parts) continue;
+        plan result = base;
+        result.cluster = cluster;
+        if (problem.has_scratch) result.clusters = static_cast<int>(parts / cluster);
+        const std::int64_t shares = std::int64_t{cluster} * result.clusters;
+        result.us = us(row, {.rounds = static_cast<double>(divide_up(tiles * shares, device.sm_count)),
+                             .steps = static_cast<double>(divide_up(base.steps, shares)),
+                             .bytes = moved_bytes,
+                             .around_us = stores_us({skinny_height, tile.n})});
+        if (result.clusters > 1) {
+            result.sums_bytes = tiles * result.clusters * tile_bytes;
+            result.us += costs.combine_us +
+                         static_cast<double>((1 + result.clusters) * tile_bytes / cluster * device.sm_count) /
+                             costs.l2_bytes_per_us;
+        }
+        if (result.us < best.us) best = result;
+    }
+    return best;
 }
 
 void planning::add_copies(const operand_copies& copies, plan& to) const {

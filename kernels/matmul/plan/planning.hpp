@@ -38,9 +38,17 @@ struct work {
     double steps = 0;       ///< along k, of each tile
     double last_steps = 0;  ///< of a partial round after these; 0 if there is none
     double last = 1;        ///< share of the places that this round takes
-    double bytes = 0;       ///< that all multiprocessors move
-    double slower = 1;      ///< factor of a round
-    double around_us = 0;   ///< more time around a round
+    bool reads_together =
+        false;             ///< its blocks read the same A and B at the same time, as those of a full round do
+    double bytes = 0;      ///< that all multiprocessors move
+    double slower = 1;     ///< factor of a round
+    double around_us = 0;  ///< more time around a round
+};
+
+/// How the sums of workers that share a tile can be added up.
+struct ways_to_add {
+    bool inside = false;  ///< the last worker does it
+    bool apart = false;   ///< workers leave parts, which a further kernel adds up
 };
 
 /// A problem on a device, and the parts of plans for it.
@@ -68,11 +76,14 @@ struct planning {
     double stores_us(const tile_shape& tile, int tiles = 1) const;
     /// Whole tiles, in rounds.
     plan whole(const tile_shape& tile, const row_cost& row) const;
-    /// Full rounds of whole tiles. The rest is streamed (stream-K) if there is a workspace and that is faster.
-    plan streamed(const tile_shape& tile, const row_cost& row) const;
+    /// Full rounds of whole tiles. If there is a workspace and that is faster, workers share the rest along k. They have equal
+    /// parts of one tile each (split-K), or equal lengths of the sequence of all steps (stream-K).
+    plan streamed(const tile_shape& tile, const row_cost& row, ways_to_add ways) const;
     /// One tile for each block. With `may_share`, and if that is faster, the tiles of the partial round are cut into as many
     /// parts as fill a round.
     plan blocks(const block_kernel& tile, const row_cost& row, work each, bool may_share) const;
+    /// The threads that add up each place of a kernel's parts: as many as the device can run at once.
+    int adders(std::int64_t sums, std::int64_t parts) const;
     /// Tiles that clusters of blocks divide along k.
     plan skinny(const skinny_kernel& tile, const row_cost& row) const;
     /// Adds the copies, which are made before the rest of a plan.

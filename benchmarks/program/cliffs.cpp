@@ -5,28 +5,8 @@
 #include "benchmarks/program/progress.hpp"
 #include "benchmarks/program/record.hpp"
 #include "benchmarks/support/peers.hpp"
-#include "benchmarks/support/rows.hpp"
-#include "tests/fuzz/draw.hpp"
-#include <heddle/device.hpp>
-#include <heddle/error.hpp>
-#include <heddle/memory_pool.hpp>
 
 #include <CLI/CLI.hpp>
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <cstdio>
-#include <iterator>
-#include <memory>
-#include <optional>
-#include <random>
-#include <stdexcept>
-#include <string>
-#include <string_view>
-#include <vector>
 
 namespace heddle::bench {
 namespace cliffs {
@@ -102,14 +82,6 @@ void trim_memory() {
     if (pool.bytes_reserved() > enough) pool.trim(kept);
 }
 
-json json_of(const summary& s) {
-    return {{"cases", s.cases},
-            {"geometric_mean", rounded(s.geometric_mean)},
-            {"below_0.8", rounded(s.below_80)},
-            {"below_0.95", rounded(s.below_95)},
-            {"below_1", rounded(s.below_100)}};
-}
-
 json json_of(const outcome& of, bool with_all) {
     json result{{"case", to_string(of.id)}, {"words", of.words}};
     if (!of.problem.empty()) result["problem"] = json::parse(of.problem);
@@ -139,31 +111,13 @@ json json_of(const device_traits& d) {
 }
 
 json record_of(const request& r, const std::vector<outcome>& outcomes, bool is_complete) {
-    json summaries = json::array(), cases = json::array();
-    for (const family& family : families()) {
-        std::vector<outcome> of_family;
-        std::ranges::copy_if(outcomes, std::back_inserter(of_family),
-                             [&](const outcome& of) { return of.id.family == family.name; });
-        if (of_family.empty()) continue;
-        const auto wrong =
-            std::ranges::count_if(of_family, [](const outcome& of) { return !of.wrong.empty(); });
-        summaries.push_back({{"family", family.name},
-                             {"wrong", wrong},
-                             {"beside_vendors", json_of(summarize(of_family, false))},
-                             {"beside_copies", json_of(summarize(of_family, true))}});
-    }
+    json cases = json::array();
     for (const outcome& of : outcomes) cases.push_back(json_of(of, r.choices));
-    return {{"schema", record_schema},
-            {"kind", "cliffs"},
-            {"commit", commit_or("")},
-            {"gpu", traits_of(current_device()).name},
-            {"peers", peer_versions()},
-            {"device", json_of(traits_of(current_device()))},
-            {"seed", r.seed},
-            {"count", r.count},
-            {"complete", is_complete},
-            {"families", summaries},
-            {"cases", cases}};
+    return {{"schema", record_schema},  {"kind", "cliffs"},
+            {"commit", commit_or("")},  {"gpu", traits_of(current_device()).name},
+            {"peers", peer_versions()}, {"device", json_of(traits_of(current_device()))},
+            {"seed", r.seed},           {"count", r.count},
+            {"complete", is_complete},  {"cases", cases}};
 }
 
 bool is_any_wrong(const std::vector<outcome>& outcomes) {

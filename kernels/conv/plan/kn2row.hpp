@@ -1,0 +1,100 @@
+#pragma once
+
+#include "kernels/conv/plan/layout.hpp"
+#include "kernels/conv/plan/plan.hpp"
+#include "kernels/conv/plan/windows.hpp"
+#include "kernels/device/grid.hpp"
+#include <heddle/conv.hpp>
+
+#include <algorithm>
+#include <cstdint>
+
+/// How `kn2row` stores the shares of pixels in outputs. Pure.
+namespace heddle::kernels::conv {
+
+inline constexpr std::int64_t share_bytes = 4;  ///< of a share, which is a float
+
+/// The taps of all filters; a pixel has a share for each of them.
+constexpr std::int64_t all_taps(const conv_problem& p) {
+    return p.filters.count * p.filters.height * p.filters.width;
+}
+
+/// The elements from one pixel's shares to those of the next, which begin at a multiple of 16 bytes.
+constexpr std::int64_t share_stride(std::int64_t taps) {
+    constexpr std::int64_t together = 4;
+    return divide_up(taps, together) * together;
+}
+
+/// The bytes of an image's shares, if shares_fit() holds.
+constexpr std::int64_t kn2row_image_bytes(const conv_problem& p) {
+    return p.input.height * p.input.width * share_stride(all_taps(p)) * share_bytes;
+}
+
+/// A part has as many images as have shares of this size, but at least one.
+inline constexpr std::int64_t kn2row_part_bytes = 256 << 20;
+/// The most that the shares of one image may have.
+inline constexpr std::int64_t kn2row_most_bytes = std::int64_t{1} << 30;
+
+constexpr bool shares_fit(const conv_problem& p) {
+    constexpr auto most = static_cast<double>(kn2row_most_bytes / share_bytes);
+    const double taps = static_cast<double>(p.filters.count) * static_cast<double>(p.filters.height) *
+                        static_cast<double>(p.filters.width);
+    const auto pixels = static_cast<double>(p.input.height) * static_cast<double>(p.input.width);
+    return pixels > 0 && taps <= most && static_cast<double>(share_stride(all_taps(p))) * pixels <= most;
+}
+
+/// The operands that the product reads as copies: those of 16 bits and of TF32 that the tensor memory accelerator cannot
+/// address.
+constexpr operand_copies copies_for_shares(const conv_problem& p) {
+    const auto is_copied = [&](const tensor_layout& t) {
+        const bool is_of_tensor_cores = p.operands != element_type::f32 || p.precision == precision::tf32;
+        return is_of_tensor_cores && !has_boxes(t) && can_be_copied(t);
+    };
+    return {.input = is_copied(p.input), .filters = is_copied(p.filters)};
+}
+
+/// The pixels of a patch and the taps of all filters in `kn2row patches`, at most.
+inline constexpr int most_patch_pixels = 256, most_patch_taps = 64, patch_threads = 256;
+
+/// The patch for which tiles are fewest, and of those the smallest. Without a tile where none fits.
+constexpr share_patch share_patch_of(const conv_problem& p) {
+    const conv_geometry& g = p.geometry;
+    const auto met = [](std::int64_t places, std::int64_t step, std::int64_t taps, std::int64_t dilation) {
+        return (places - 1) * step + (taps - 1) * dilation + 1;
+    };
+    share_patch best{};
+    std::int64_t fewest = 0;
+    for (std::int64_t across = 1; across <= std::min<std::int64_t>(p.output.width, most_patch_pixels);
+         ++across) {
+        const std::int64_t width = met(across, g.stride.x, p.filters.width, g.dilation.x),
+                           first = met(1, g.stride.y, p.filters.height, g.dilation.y);
+        if (width > most_patch_pixels || first > most_patch_pixels / width) break;
+        const std::int64_t most = std::min(p.output.height,
+                                           (most_patch_pixels / width - first) / g.stride.y + 1),
+                           down = divide_up(p.output.height, divide_up(p.output.height, most)),
+                           height = met(down, g.stride.y, p.filters.height, g.dilation.y),
+                           tiles = divide_up(p.output.height, down) * divide_up(p.output.width, across);
+        const bool is_smaller = tiles == fewest && height * width < best.pixels();
+        if (fewest > 0 && tiles >= fewest && !is_smaller) continue;
+        fewest = tiles;
+        best = {static_cast<int>(down), static_cast<int>(across), static_cast<int>(height),
+                static_cast<int>(width)};
+    }
+    return best;
+}
+
+constexpr std::int64_t share_tiles_of(const conv_problem& p, const share_patch& patch) {
+    return p.output.count * divide_up(p.output.height, patch.tile_height) *
+           divide_up(p.output.width, patch.tile_width);
+}
+
+/// Whether the taps are few, a tile has a patch, and tiles fit a grid.
+constexpr bool has_share_patch(const conv_problem& p) {
+    constexpr std::int64_t most = most_patch_taps;
+    if (p.filters.count > most || p.filters.height > most || p.filters.width > most || all_taps(p) > most)
+        return false;
+    const share_patch patch = share_patch_of(p);
+    return patch.tile_height > 0 && share_tiles_of(p, patch) <= max_grid_x;
+}
+
+}  // namespace heddle::kernels::conv
