@@ -15,7 +15,7 @@ class conv_workspace : public conv_device<Types> {
     using Out = Types::Out;
     using In = Types::In;
 
-    /// Where the rung takes the shape, it must use scratch memory for it. Without, it may run in another way, or refuses.
+    /// Where the rung takes the shape, it must use scratch memory for it. Without, it runs in another way, or refuses.
     void check_memory(const conv_shape& s, conv_options options, const conv_terms& terms,
                       const conv_gaps& gaps = {}) {
         constexpr std::size_t tickets = 4096;

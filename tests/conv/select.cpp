@@ -381,11 +381,12 @@ TEST(conv_select, adds_up_shares_where_filters_are_few) {
     EXPECT_EQ(select(few, hopper()), conv_algorithm::kn2row);
     EXPECT_NE(select(problem_of({16, 64, 64, 512, 512, 3, 3}, element_type::bf16), hopper()),
               conv_algorithm::kn2row);
-    // Where heddle is built for compute capability 9.0: copies of 67 channels for the product: those of 72, of pixels and taps.
-    if (why_not(conv_algorithm::persistent, few, hopper()).empty())
+    // Where heddle is built for compute capability 9.0, the product has copies: 67 channels of pixels and taps are 72.
+    if (why_not(conv_algorithm::persistent, few, hopper()).empty()) {
         EXPECT_EQ(conv_workspace_bytes(problem_of({2, 8, 8, 67, 4, 3, 3}, element_type::bf16), hopper(),
                                        conv_algorithm::kn2row, products),
                   4096 + (2 * 8 * 8 + 4 * 9) * 72 * 2 + (2 * 8 * 8 + 1) * of_pixel);
+    }
 
     const auto of_patches = [](const conv_shape& each) {
         return lack_in(why_not(conv_algorithm::kn2row, problem_of(each, element_type::f16), sm_80, patches));

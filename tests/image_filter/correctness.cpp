@@ -24,7 +24,7 @@ TEST_P(image_filter_rung, can_be_captured_and_replayed) {
     }
 }
 
-/// Narrow rows share a warp: up to ten of them, each a lane with its neighbours. Heights end inside a warp and behind it.
+/// Narrow rows share a warp: up to ten of them, each a lane with its neighbours. Heights end in a warp and behind it.
 TEST_P(image_filter_rung, takes_rows_of_any_width_that_share_a_warp) {
     for (const std::int64_t channels : {1, 3, 4})
         for (const std::int64_t values :

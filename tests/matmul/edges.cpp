@@ -60,7 +60,7 @@ TEST_F(matmul_device, takes_more_elements_than_an_int_counts) {
     expect_close({1, s.n, s.k}, row, reference({1, s.n, s.k}, last, b_elements, row, 1, 0), fma_bound);
 }
 
-/// There are more tiles than blocks, down C or across it. A warp stores part of a tile, or rows that begin within a word.
+/// There are more tiles than blocks, down C or across it. A warp stores part of a tile, or rows that begin in a word.
 template <class T>
 void expect_stream_to_go_from_tile_to_tile(const stream& stream, matmul_algorithm algorithm,
                                            std::string_view prefix) {
@@ -84,7 +84,7 @@ TEST_F(matmul_device, stream_goes_from_tile_to_tile) {
     expect_stream_to_go_from_tile_to_tile<half>(*stream, matmul_algorithm::stream, "stream");
 }
 
-/// A set of warps has a tile or a slice of one, and k comes in one step or several. The plan takes slices for few tiles.
+/// A set of warps has a tile or a slice of one. k comes in one step or several. The plan takes slices for few tiles.
 TEST_F(matmul_device, packed_takes_tiles_slices_and_steps) {
     std::vector<shape> shapes = {{1, 1, 1}, {3, 61, 1}, {700, 900, 100}, {1500, 1300, 3}};
     for (const std::int64_t tile : {16, 32, 64})
