@@ -33,7 +33,7 @@ struct problem {
     /// The memory that a call touches, where it is less than it reads and writes: where results replace operands.
     double footprint = 0;
 
-    /// Of products of this type, bf16, f16, tf32 or f32: the tensor cores do them, those of f32 as three of f16.
+    /// The tensor cores do products of this type, bf16, f16, tf32 or f32, those of f32 as three of f16.
     void set_unit_of_products(std::string_view type) {
         unit = type == "bf16"   ? bench::unit::tensor_bf16
                : type == "tf32" ? bench::unit::tensor_tf32
