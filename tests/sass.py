@@ -43,8 +43,6 @@ EXPECTATIONS = [
     Expectation(r"matmul::thin<", ["FFMA", "LDGSTS", "LDS.128", "CCTL"]),
     Expectation(r"matmul::stream_tiles<", ["FFMA", "LDGSTS", "LDS.128", r"STG\.E"]),
     Expectation(r"matmul::packed_tiles<", ["FFMA", "LDGSTS", "LDS.128", r"STG\.E"]),
-    Expectation(r"matmul::stream_mma<.*(half|bfloat16)", ["HMMA", "LDSM", "LDGSTS"]),
-    Expectation(r"matmul::stream_mma<.*float, float", ["HMMA.*TF32", "LDSM", "LDGSTS"]),
     Expectation(r"matmul::tma_pipelined\b", ["FFMA", "UTMALDG"], HOPPER),
     Expectation(r"matmul::tf32x3<", ["HMMA.*TF32", "LDGSTS"]),
     Expectation(r"matmul::skinny_by_(rows|columns)<", ["FFMA"]),

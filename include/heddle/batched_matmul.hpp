@@ -33,8 +33,8 @@ struct batch_view {
 /// C_i = alpha * A_i * B_i + beta * C_i for each of a batch. One launch; in some rungs, one for every 65535 products.
 ///
 /// Views, types, errors and stream behaviour are matmul's. The matrices of C do not overlap one another, nor A or B.
-/// For half and bfloat16, these rungs take batches: naive, wmma, mma_sync, stream, persistent, cluster_multicast,
-/// stream_k and vector. For float they are naive, warp_tiled, pipelined, split_k, thin, stream, packed, skinny, bf16x6,
+/// For half and bfloat16, these rungs take batches: naive, wmma, mma_sync, persistent, cluster_multicast, stream_k
+/// and vector. For float they are naive, warp_tiled, pipelined, split_k, thin, stream, packed, skinny, bf16x6,
 /// vector and tf32 without its skinny kernels.
 ///
 /// A rung that needs aligned rows or columns needs them in all matrices. With a workspace, unaligned matrices are all

@@ -48,8 +48,8 @@ enum class matmul_algorithm {
     fused,
     // all of these
     vector,
-    stream,
     // float
+    stream,
     packed
 };
 
@@ -222,7 +222,7 @@ void matmul(matrix_view<const std::type_identity_t<In>> a, matrix_view<const std
             matrix_view<Out> c, cuda::stream_ref stream, const matmul_options& options = {});
 
 /// The same with an epilogue, applied before C is stored. For 16 bits, these rungs have epilogues: `naive`, `wmma`,
-/// `mma_sync`, `stream`, `skinny`, `fused` and `vector`. For float they are `naive`, `warp_tiled`, `pipelined`, `split_k`,
+/// `mma_sync`, `skinny`, `fused` and `vector`. For float they are `naive`, `warp_tiled`, `pipelined`, `split_k`,
 /// `thin`, `stream`, `packed`, `skinny`, `bf16x6`, `fp16x3`, `tf32` and `vector`. A residual may be C itself; otherwise
 /// residual and biases do not overlap C.
 ///

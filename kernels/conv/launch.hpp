@@ -89,8 +89,6 @@ void launch_shares_of_padding(const In* filters, std::int64_t tap_stride, std::i
 template <class In, class Out>
 void launch_add_shares(const arguments<In, Out>& arguments, const float* shares, std::int64_t pitch,
                        const float* of_padding, cudaStream_t stream);
-/// For half and bfloat16.
-HEDDLE_LAUNCHER_OF_PAIRS(kn2row_patches)
 /// For half, bfloat16, and float, which is rounded to TF32.
 template <class In, class Out, class Activation>
 void launch_persistent(const plan& plan, const arguments<In, Out, Activation>& arguments,

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "kernels/frame/wgmma_kernel.hpp"
-#include "kernels/matmul/plan/stream_mma_kernel.hpp"
 
 #include <algorithm>
 #include <array>
@@ -184,25 +183,23 @@ static_assert(2 * (stream_kernels[0].most_shared_bytes() + 1024) <= 228 * 1024);
 
 inline constexpr std::int64_t max_packed_tiles = std::int64_t{1} << 30;
 
-/// For small products. A block has sets of warps, and a set has a tile, or a slice of one along k. A thread's rows lie in
-/// groups of four, and its columns lie 8 apart.
+/// For small products. A warp has a tile, or a slice of one along k. A thread's rows lie in groups of four, and its columns
+/// lie 8 apart.
 struct packed_kernel {
     std::string_view name;
-    int warps_m;  ///< of a set
     int thread_m, thread_n;
     int blocks_per_sm;
-    static constexpr int warps = 4;
+    static constexpr int warps = 4;                      ///< of a block
     static constexpr int most_shared_bytes = 48 * 1024;  ///< that any kernel has
 
-    constexpr int m() const { return warps_m * 4 * thread_m; }
+    constexpr int m() const { return 4 * thread_m; }
     constexpr int n() const { return 8 * thread_n; }
     /// From row to row along m or n in shared memory. The gaps put neighbours along k, which are written at once, into
     /// different banks.
     constexpr int a_stride() const { return m() + 4; }
     constexpr int b_stride() const { return n() + 4; }
-    constexpr int sets() const { return warps / warps_m; }
-    /// The tiles of a block, where `slices` sets share each.
-    constexpr int tiles(int slices) const { return sets() / slices; }
+    /// The tiles of a block, where `slices` warps share each.
+    constexpr int tiles(int slices) const { return warps / slices; }
     /// Whether the tiles of a batch can be counted. Their number is computed in double, as it may exceed 64 bits.
     constexpr bool has_countable_tiles(std::int64_t rows, std::int64_t cols, std::int64_t batches) const {
         const auto down = static_cast<double>((rows + m() - 1) / m()),
@@ -228,20 +225,9 @@ struct packed_kernel {
     }
 };
 inline constexpr auto packed_kernels = std::to_array<packed_kernel>({
-    {"packed 16x16", 1, 4, 2, 8},
-    {"packed 32x32", 1, 8, 4, 6},
-    {"packed 64x64", 2, 8, 8, 4},
+    {"packed 16x16", 4, 2, 8},
+    {"packed 32x32", 8, 4, 6},
 });
-
-/// The same on tensor cores.
-inline constexpr auto stream_mma_kernels = std::to_array<stream_mma_kernel>({
-    {"stream mma 128x64", 4, false, 3},
-    {"stream mma 32x256", 4, true, 3},
-});
-/// The same kernels for tf32.
-inline constexpr auto tf32_stream_names =
-    std::to_array<std::string_view>({"tf32 stream 128x64", "tf32 stream 32x256"});
-static_assert(tf32_stream_names.size() == stream_mma_kernels.size());
 
 inline constexpr block_kernel tma_pipelined_kernel{"tma_pipelined", 128, 128, 2};
 inline constexpr block_kernel warp_tiled_kernel{"warp_tiled", 128, 128, 2};

@@ -100,10 +100,6 @@ template <class Activation>
 void launch_tf32(const plan& plan, const product<float, float, Activation>& arguments, cudaStream_t stream);
 HEDDLE_LAUNCHER_OF_FLOAT(skinny_tf32)
 
-/// For half and bfloat16, and for float in tf32.
-template <class In, class Out>
-void launch_stream_mma(const plan& plan, const product<In, Out>& arguments, cudaStream_t stream);
-
 // For half and bfloat16.
 template <class In, class Out, class Activation = matmul_activation>
 void launch_wmma(const plan& plan, const product<In, Out, Activation>& arguments, cudaStream_t stream);

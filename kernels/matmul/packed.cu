@@ -1,15 +1,15 @@
 // packed: for batches of small products, and for single products that are over as soon as they have begun.
 //
-//   a block:   4 warps, in sets of 1 or 2;  a set has a tile of 16 x 16, 32 x 32 or 64 x 64
-//   many tiles: each set has a tile of its own, in the order of the batch
-//   few tiles:  2 or 4 sets share a tile along k, and the first one adds up
-//   a thread:  4 x 2, 8 x 4 or 8 x 8 elements; its columns lie 8 apart
+//   a block:   4 warps;  a warp has a tile of 16 x 16 or 32 x 32
+//   many tiles: each warp has a tile of its own, in the order of the batch
+//   few tiles:  2 or 4 warps share a tile along k, and the first one adds up
+//   a thread:  4 x 2 or 8 x 4 elements; its columns lie 8 apart
 //   operands   come by cp.async, one element a copy, into rows along m and n;  k in one step if it fits, else in several
 //
-// The tile of another rung is mostly empty in a small product, and its pipeline is filled for few steps. Here a set waits
+// The tile of another rung is mostly empty in a small product, and its pipeline is filled for few steps. Here a warp waits
 // once for all of its operands, and the other blocks of a multiprocessor hide that. Lanes copy neighbours in memory, so
 // operands may lie in any order, at any address and stride. The kernel has little code and needs no scratch memory. Needs
-// at most 2^30 tiles. What limits it: memory; from tiles of 64 x 64 on FFMA, and the start for single products.
+// at most 2^30 tiles. What limits it: memory, and the start of a kernel for single products.
 
 #include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/cp_async.cuh"
@@ -29,10 +29,8 @@ template <std::size_t row>
 struct packed_tile {
     static constexpr packed_kernel config = packed_kernels[row];
     static constexpr int threads = packed_kernel::warps * 32;
-    static constexpr int warps_m = config.warps_m;
     static constexpr int thread_m = config.thread_m, thread_n = config.thread_n;
     static constexpr int lanes_m = 4, lanes_n = 8;
-    static constexpr int warp_m = lanes_m * thread_m;
     static constexpr int m = config.m(), n = config.n();
     static constexpr int a_stride = config.a_stride(), b_stride = config.b_stride();
     static constexpr int width = thread_n < 4 ? thread_n : 4;  ///< columns that a thread reads at once
@@ -44,12 +42,12 @@ struct packed_tile {
     }
 };
 
-/// How the sets of warps take the tiles.
+/// How the warps take the tiles.
 struct tile_packing {
     unsigned tiles;          ///< of the whole batch
     wide_division products;  ///< by the tiles of a product
     wide_division rows;      ///< by the tiles across C
-    int slices;              ///< sets that share a tile along k: 1, 2 or 4
+    int slices;              ///< warps that share a tile along k: 1, 2 or 4
     int depth;               ///< along k of a step
     bool a_by_k, b_by_k;     ///< whether neighbours along k lie closest in memory
 };
@@ -143,7 +141,7 @@ __device__ void multiply_step(float (&sums)[Tile::thread_m][Tile::thread_n], con
 template <class Tile>
 __device__ void add_slices(float (&sums)[Tile::thread_m][Tile::thread_n], float* shared, int slice,
                            int slices, int thread) {
-    constexpr int threads = Tile::warps_m * 32, size = Tile::m * Tile::n;
+    constexpr int threads = 32, size = Tile::m * Tile::n;
     const auto each = [&](int part, auto function) {
 #pragma unroll
         for (int i = 0; i < Tile::thread_m * Tile::thread_n; ++i)
@@ -163,7 +161,7 @@ __device__ void add_slices(float (&sums)[Tile::thread_m][Tile::thread_n], float*
 template <class Tile>
 __device__ void store_sums(const arguments& p, const float (&sums)[Tile::thread_m][Tile::thread_n], float* c,
                            std::int64_t row, std::int64_t col) {
-    const auto rows = static_cast<int>(min(std::int64_t{Tile::warp_m}, p.c.rows - row));
+    const auto rows = static_cast<int>(min(std::int64_t{Tile::m}, p.c.rows - row));
     const auto cols = static_cast<int>(min(std::int64_t{Tile::n}, p.c.cols - col));
 #pragma unroll
     for (int i = 0; i < Tile::thread_m; ++i) {
@@ -219,14 +217,14 @@ __global__ void __launch_bounds__(Tile::threads, Tile::config.blocks_per_sm)
     extern __shared__ float4 storage[];
 
     // locate
-    const int slices = packing.slices, threads = slices * Tile::warps_m * 32;  // threads of a tile
+    const int slices = packing.slices, threads = slices * 32;  // threads of a tile
     const int thread = static_cast<int>(threadIdx.x) & (threads - 1),
               number = static_cast<int>(threadIdx.x) / threads;
     const auto of_block = static_cast<unsigned>(Tile::threads / threads);
     const unsigned index = blockIdx.x * of_block + static_cast<unsigned>(number);
     const bool has_tile = index < packing.tiles;
-    const int lane = thread % 32, warp = thread / 32 % Tile::warps_m, slice = thread / (Tile::warps_m * 32);
-    const int lane_row = warp * Tile::warp_m + 4 * lane_of_four(lane), lane_col = lane_of_eight(lane);
+    const int lane = thread % 32, slice = thread / 32;
+    const int lane_row = 4 * lane_of_four(lane), lane_col = lane_of_eight(lane);
     const int stages = p.a.cols > packing.depth ? 2 : 1,
               stage_size = packing.depth * (Tile::a_stride + Tile::b_stride);
     float* const shared = reinterpret_cast<float*>(storage) + number * stages * stage_size;
@@ -256,7 +254,7 @@ __global__ void __launch_bounds__(Tile::threads, Tile::config.blocks_per_sm)
     }
     if (slices > 1)
         add_slices<Tile>(sums, reinterpret_cast<float*>(storage) + number * (slices - 1) * Tile::m * Tile::n,
-                         slice, slices, thread % (Tile::warps_m * 32));
+                         slice, slices, lane);
 
     // store
     if (!has_tile || slice > 0) return;

@@ -136,12 +136,6 @@ constexpr need matrix_output{
     "needs an output and a residual whose pixels all lie at one stride"};
 constexpr auto maps = needs<channels, window_maps, filter_maps, memory_for_copies>;
 
-static_assert(most_patch_taps == 64 && most_patch_pixels == 256);
-constexpr need patches{
-    [](auto& problem, auto&) { return has_share_patch(problem); },
-    "takes at most 64 taps in all filters, windows that meet at most 256 pixels, and fewer than "
-    "2^31 tiles"};
-
 template <class In, class Out, class Rung = conv_rung<In, Out>>
 constexpr auto table = joined(
     std::to_array<Rung>({
@@ -166,10 +160,8 @@ constexpr auto table = joined(
          launch_depthwise<In, Out>},
         {im2col, "im2col", needs<rows_of_filters, countable_windows>, takes_little_scratch, plan_im2col,
          launch_im2col<In, Out>},
-        {kn2row, "kn2row products", needs<one_group, rows_of_pixels, few_shares>, always, plan_kn2row,
+        {kn2row, "kn2row", needs<one_group, rows_of_pixels, few_shares>, always, plan_kn2row,
          launch_kn2row<In, Out>},
-        {kn2row, "kn2row patches", needs<ampere, of_16_bits, ints, one_group, copies_of<16>, patches>, always,
-         plan_kn2row_patches, launch_if<launch_kn2row_patches<In, Out>, !std::is_same_v<In, float>>},
     }),
     rows_of<Rung, mma_element_kernels, plan_mma_sync_elements>(
         mma_sync, needs<on_tensor_cores, of_16_bits>, always,

@@ -38,15 +38,6 @@ constexpr need shared_memory_for = shared_memory_of<pipelined_kernels[kernel].sh
 constexpr need short_k{[](auto& p, auto&) { return p.a.cols <= stream_kernel::max_k; },
                        "needs a k of at most 64"};
 static_assert(stream_kernel::max_k == 64);
-constexpr need short_k_of_tf32{[](auto& p, auto&) { return 4 * p.a.cols <= stream_mma_kernel::max_k_bytes; },
-                               "needs a k of at most 64"};
-constexpr need short_k_of_16_bits{
-    [](auto& p, auto&) { return 2 * p.a.cols <= stream_mma_kernel::max_k_bytes; },
-    "needs a k of at most 128"};
-static_assert(stream_mma_kernel::max_k_bytes == 256);
-template <std::size_t kernel>
-constexpr need shared_memory_for_stream_mma =
-    shared_memory_of<stream_mma_kernels[kernel].most_shared_bytes()>;
 template <std::size_t kernel>
 constexpr need tiles_for_packed{
     [](auto& p, auto&) { return packed_kernels[kernel].has_countable_tiles(p.c.rows, p.c.cols, p.batches); },
@@ -160,11 +151,6 @@ constexpr auto float_rungs = detail::joined(
     rows_of<float_rung, skinny_tf32_kernels, plan_skinny_tf32>(
         tf32, needs<hopper, no_batch, boxes, boxes_along_k, short_side>, is_at<precision::tf32>,
         launch_on_hopper<launch_skinny_tf32>),
-    rows_of<float_rung, tf32_stream_names, plan_stream_tf32>(
-        tf32,
-        []<std::size_t
-               kernel> { return needs<ampere, short_k_of_tf32, shared_memory_for_stream_mma<kernel>>; },
-        is_at<precision::tf32>, launch_stream_mma<float, float>),
     std::to_array<float_rung>(
         {{vector, "vector", needs<one_line>, always, plan_vector, launch_vector<float, float>}}));
 
@@ -177,12 +163,6 @@ constexpr auto half_rungs = detail::joined(
     rows_of<Rung, mma_sync_kernels, plan_mma_sync>(
         mma_sync, []<std::size_t kernel> { return needs<ampere, unit_strides, packets_for<kernel>>; }, always,
         launch_mma_sync<In, Out>),
-    rows_of<Rung, stream_mma_kernels, plan_stream_mma>(
-        stream,
-        []<std::size_t kernel> {
-            return needs<ampere, short_k_of_16_bits, shared_memory_for_stream_mma<kernel>>;
-        },
-        always, launch_stream_mma<In, Out>),
     std::to_array<Rung>({
         {wgmma_tma, "wgmma_tma", needs<hopper, no_batch, no_epilogue, one_type, boxes>, never, plan_copied,
          launch_on_hopper<launch_wgmma_tma<In>>},

@@ -98,7 +98,7 @@ TYPED_TEST(conv_workspace, has_shares_of_kn2row) {
             for (const conv_terms& terms : {conv_terms{}, all_terms})
                 for (const precision each : {precision::fp32, precision::tf32})
                     ASSERT_NO_FATAL_FAILURE(
-                        this->check_memory(s, {.precision = each, .kernel = "kn2row products"}, terms, gaps));
+                        this->check_memory(s, {.precision = each, .kernel = "kn2row"}, terms, gaps));
     EXPECT_TRUE(this->has_run);
 }
 
@@ -163,7 +163,7 @@ TEST_F(conv_im2col, lays_out_many_images_in_parts) {
 TEST_F(conv_im2col, has_shares_of_many_images_in_parts) {
     const conv_shape s{1500, 16, 15, 33, 20, 3, 3, {.padding = around(1)}};
     operands p(s);
-    const conv_options options{.geometry = s.geometry, .kernel = "kn2row products"};
+    const conv_options options{.geometry = s.geometry, .kernel = "kn2row"};
     const std::int64_t bytes =
         conv_workspace_bytes(p.problem(options, all_terms), traits_of(current_device()), options.algorithm);
     EXPECT_LT(bytes, s.count * 16 * 15 * 180 * std::int64_t{sizeof(float)});

@@ -346,9 +346,8 @@ TEST(conv_select, shares_few_tiles_of_deep_sums) {
 }
 
 TEST(conv_select, adds_up_shares_where_filters_are_few) {
-    constexpr std::string_view products = "kn2row products", patches = "kn2row patches";
     const auto bytes = [](const conv_problem& p) {
-        return conv_workspace_bytes(p, device, conv_algorithm::kn2row, products);
+        return conv_workspace_bytes(p, device, conv_algorithm::kn2row);
     };
     const std::int64_t of_pixel = 9 * 16;  // 3 x 3 taps of four filters
     EXPECT_EQ(bytes(problem_of({2, 8, 8, 64, 4, 3, 3})), 4096 + 2 * 8 * 8 * of_pixel + of_pixel);
@@ -358,24 +357,24 @@ TEST(conv_select, adds_up_shares_where_filters_are_few) {
     EXPECT_EQ(bytes(problem_of({100, 512, 512, 64, 4, 3, 3})),
               4096 + (256 << 20) / of_image * of_image + of_pixel);
     const auto reason = [](const conv_problem& p) {
-        return lack_in(why_not(conv_algorithm::kn2row, p, device, products));
+        return lack_in(why_not(conv_algorithm::kn2row, p, device));
     };
     EXPECT_EQ(reason(problem_of({2, 8, 8, 64, 4, 3, 3, {.groups = 2}})),
-              "conv: kn2row products takes one group");
+              "conv: kn2row takes one group");
     EXPECT_NE(reason(problem_of({2, 0, 0, 64, 4, 1, 2, {.padding = around(2)}})), "");
     conv_problem gaps = problem_of({2, 8, 8, 64, 4, 3, 3});
     gaps.input.row_stride += 64;
     gaps.input.image_stride *= 2;
     EXPECT_EQ(
         reason(gaps),
-        "conv: kn2row products needs an input whose pixels, and filters whose taps, all lie at one stride");
+        "conv: kn2row needs an input whose pixels, and filters whose taps, all lie at one stride");
     EXPECT_EQ(reason(problem_of({1, 4096, 4096, 64, 1, 4, 4})), "");  // 1 GiB
     EXPECT_EQ(reason(problem_of({1, 4096, 4097, 64, 1, 4, 4})),
-              "conv: kn2row products takes images of at least one pixel, and of at most 1 GiB of products "
+              "conv: kn2row takes images of at least one pixel, and of at most 1 GiB of products "
               "with all taps, "
               "in float");
     EXPECT_EQ(reason(without_scratch(problem_of({2, 8, 8, 64, 4, 3, 3}))),
-              "conv: kn2row products needs scratch memory");
+              "conv: kn2row needs scratch memory");
 
     const conv_problem few = problem_of({16, 64, 64, 512, 4, 3, 3}, element_type::bf16);
     EXPECT_EQ(select(few, hopper()), conv_algorithm::kn2row);
@@ -384,27 +383,9 @@ TEST(conv_select, adds_up_shares_where_filters_are_few) {
     // Where heddle is built for compute capability 9.0, the product has copies: 67 channels of pixels and taps are 72.
     if (why_not(conv_algorithm::persistent, few, hopper()).empty()) {
         EXPECT_EQ(conv_workspace_bytes(problem_of({2, 8, 8, 67, 4, 3, 3}, element_type::bf16), hopper(),
-                                       conv_algorithm::kn2row, products),
+                                       conv_algorithm::kn2row),
                   4096 + (2 * 8 * 8 + 4 * 9) * 72 * 2 + (2 * 8 * 8 + 1) * of_pixel);
     }
-
-    const auto of_patches = [](const conv_shape& each) {
-        return lack_in(why_not(conv_algorithm::kn2row, problem_of(each, element_type::f16), sm_80, patches));
-    };
-    EXPECT_EQ(of_patches({2, 30, 31, 8, 7, 3, 3, {.padding = around(1)}}), "");
-    EXPECT_EQ(of_patches({2, 0, 0, 8, 4, 1, 2, {.padding = around(2)}}), "");
-    EXPECT_EQ(of_patches({2, 40, 40, 8, 2, 2, 2, {.dilation = {12, 18}}}), "");  // 13 x 19 pixels
-    const std::string lack =
-        "conv: kn2row patches takes at most 64 taps in all filters, windows that meet at most 256 "
-        "pixels, and fewer than 2^31 tiles";
-    EXPECT_EQ(of_patches({2, 40, 40, 8, 2, 2, 2, {.dilation = {13, 18}}}), lack);
-    EXPECT_EQ(of_patches({2, 30, 31, 8, 8, 3, 3}), lack);
-    EXPECT_EQ(of_patches({2, 30, 31, 12, 1, 3, 3}),
-              "conv: kn2row patches needs channels, pixels and taps at multiples of 16 bytes");
-    EXPECT_EQ(
-        select_kernel(problem_of({64, 128, 128, 32, 1, 3, 3, {.padding = around(1)}}, element_type::f16),
-                      hopper()),
-        patches);
 }
 
 TEST(conv_select, takes_a_product_of_matrices_where_nothing_is_copied) {

@@ -132,8 +132,7 @@ inline void draw_rung(drawing& d, problem& p, const char* rows, const char* cols
     const char* const side = p[rows] <= p[cols] ? rows : cols;
     if (rung == matmul_algorithm::vector) p.set(side, 1);
     if (rung == matmul_algorithm::skinny) p.set(side, std::min<std::int64_t>(p[side], d.integer(1, 64)));
-    if (rung == matmul_algorithm::stream)
-        p.set(depth, std::min<std::int64_t>(p[depth], d.integer(1, p["type"] == 0 ? 64 : 128)));
+    if (rung == matmul_algorithm::stream) p.set(depth, std::min<std::int64_t>(p[depth], d.integer(1, 64)));
 }
 
 /// With many tiles, a kernel of the rung is requested, and C is added to more often.

@@ -85,7 +85,7 @@ TEST(batched_matmul_rungs, are_those_that_the_header_names) {
             (each.operands == element_type::f32 ? of_float : of_half).push_back(each.algorithm);
     EXPECT_EQ(of_float, (std::vector{naive, warp_tiled, pipelined, split_k, thin, stream, packed, skinny,
                                      bf16x6, matmul_algorithm::tf32, matmul_algorithm::vector, automatic}));
-    EXPECT_EQ(of_half, (std::vector{naive, wmma, mma_sync, stream, persistent, cluster_multicast, stream_k,
+    EXPECT_EQ(of_half, (std::vector{naive, wmma, mma_sync, persistent, cluster_multicast, stream_k,
                                     matmul_algorithm::vector, automatic}));
 }
 

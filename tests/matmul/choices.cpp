@@ -178,20 +178,6 @@ TEST(matmul_select, streams_a_c_of_a_short_k) {
     expect_choices({never(strict(4096, 4096, 65), stream), never(strict(64, 64, 16), stream)});
 }
 
-/// The bytes of C, or of the longer operand, are the limit, wherever rows begin.
-TEST(matmul_select, streams_tensor_core_products_of_a_short_k) {
-    for (const place place : {along_k, across_k, odd, apart}) {
-        const product longer = product{302959, 112, 48}.at(place), in_tf32 = longer.in(precision::tf32);
-        expect_kernels({{halves(65537, 64, 64).at(place), "stream mma 128x64"},
-                        {halves(1 << 20, 4, 8).at(place), "stream mma 128x64"},
-                        {halves(4, 1 << 20, 8).at(place), "stream mma 32x256"},
-                        {in_tf32, "tf32 stream 128x64"}});
-        expect_kernels({{in_tf32, "tf32 stream 128x64"}}, ampere);
-        expect_choices({{halves(4096, 4096, 17).at(place), stream}, never(longer, tf32)});
-    }
-    expect_choices({never(halves(4096, 4096, 129), stream), never(halves(64, 64, 64), stream)});
-}
-
 TEST(matmul_select, splits_what_is_large_and_deep_enough) {
     if (HEDDLE_COMPILED_FOR_90 == 0) GTEST_SKIP() << "heddle is not built for Hopper";
     for (const std::int64_t size : {1000, 2048, 4096, 16384}) expect_choices({{floats(size), bf16x6}});
@@ -322,14 +308,13 @@ TEST(matmul_16_bit_select, shares_few_tiles_with_an_epilogue) {
 
 TEST(matmul_16_bit_select, copies_and_shares_batches_where_there_is_a_workspace) {
     if (HEDDLE_COMPILED_FOR_90 == 0) GTEST_SKIP() << "heddle is not built for Hopper";
-    const product well = halves(120, 112, 136).of(4096),
-                  in_odd_rows = well.at(odd);  // k is too long for stream
+    const product well = halves(120, 112, 128).of(4096), in_odd_rows = well.at(odd);
     const product deep = brains(16, 16, 2104944).at(odd).with_scratch().of(10);
     expect_choices({{in_odd_rows, mma_sync}, never(in_odd_rows.with_scratch(), mma_sync), {deep, stream_k}});
-    EXPECT_GE(bytes_of(in_odd_rows.with_scratch()), 4096 * 2 * 136 * (120 + 112));
+    EXPECT_GE(bytes_of(in_odd_rows.with_scratch()), 4096 * 2 * 128 * (120 + 112));
     matmul_problem shared = in_odd_rows.with_scratch();
     shared.a_stride = shared.b_stride = 0;
-    EXPECT_LT(bytes_of(shared), 2 * 2 * 136 * (120 + 112));
+    EXPECT_LT(bytes_of(shared), 2 * 2 * 128 * (120 + 112));
     matmul_problem overlapping = in_odd_rows.with_scratch();
     overlapping.a_stride = 1;
     EXPECT_EQ(select(overlapping, hopper), mma_sync);

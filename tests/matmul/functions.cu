@@ -234,8 +234,7 @@ TEST_F(matmul_function_refusals, name_the_rungs_that_take_one) {
     };
     EXPECT_EQ(reason_of(matmul_algorithm::pipelined),
               "matmul: pipelined takes no function: warp_tiled and tf32 128x128 do");
-    for (const std::string kernel :
-         {"tf32 128x256", "tf32 128x192", "tf32 skinny", "tf32 skinny 64x16", "tf32 stream"})
+    for (const std::string kernel : {"tf32 128x256", "tf32 128x192", "tf32 skinny", "tf32 skinny 64x16"})
         EXPECT_EQ(reason_of(matmul_algorithm::tf32, kernel),
                   "matmul: " + std::string(kernel) + " takes no function: warp_tiled and tf32 128x128 do");
     EXPECT_EQ(reason_of(matmul_algorithm::fused), "matmul: fused has no kernel for operands of type float");

@@ -59,8 +59,7 @@ class rung_test : public matmul_device, public testing::WithParamInterface<matmu
         const bool is_short = GetParam() == matmul_algorithm::skinny && operands_ == element_type::f32;
         if (is_short) shorter = std::min(shorter, thin);
         if (GetParam() == matmul_algorithm::vector) shorter = std::min<std::int64_t>(shorter, 1);
-        const std::int64_t short_k = operands_ == element_type::f32 ? 64 : 128;
-        if (GetParam() == matmul_algorithm::stream) s.k = std::min(s.k, short_k);
+        if (GetParam() == matmul_algorithm::stream) s.k = std::min<std::int64_t>(s.k, 64);
         return s;
     }
 

@@ -19,7 +19,7 @@ struct row_cost {
 };
 
 struct costs {
-    std::array<row_cost, 35> rows;
+    std::array<row_cost, 34> rows;
 };
 
 /// The costs on this card.

@@ -39,19 +39,4 @@ plan plan_kn2row(const conv_problem& p, const device_traits& device) {
     return result;
 }
 
-plan plan_kn2row_patches(const conv_problem& p, const device_traits& device) {
-    constexpr std::int64_t terms = 16;  // of a product
-    plan result{};
-    result.patch = share_patch_of(p);
-    const std::int64_t tiles = share_tiles_of(p, result.patch);
-    result.blocks = {tiles};
-    result.threads = {patch_threads};
-    result.us = predicted_us("kn2row patches", device,
-                             {.bytes = tensor_bytes(p),
-                              .rounds = rounds_of(tiles, device),
-                              .steps = static_cast<double>(divide_up(p.filters.channels, terms)),
-                              .staged = static_cast<double>(all_taps(p))});
-    return result;
-}
-
 }  // namespace heddle::kernels::conv

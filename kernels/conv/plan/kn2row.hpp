@@ -53,48 +53,4 @@ constexpr operand_copies copies_for_shares(const conv_problem& p) {
     return {.input = is_copied(p.input), .filters = is_copied(p.filters)};
 }
 
-/// The pixels of a patch and the taps of all filters in `kn2row patches`, at most.
-inline constexpr int most_patch_pixels = 256, most_patch_taps = 64, patch_threads = 256;
-
-/// The patch for which tiles are fewest, and of those the smallest. Without a tile where none fits.
-constexpr share_patch share_patch_of(const conv_problem& p) {
-    const conv_geometry& g = p.geometry;
-    const auto met = [](std::int64_t places, std::int64_t step, std::int64_t taps, std::int64_t dilation) {
-        return (places - 1) * step + (taps - 1) * dilation + 1;
-    };
-    share_patch best{};
-    std::int64_t fewest = 0;
-    for (std::int64_t across = 1; across <= std::min<std::int64_t>(p.output.width, most_patch_pixels);
-         ++across) {
-        const std::int64_t width = met(across, g.stride.x, p.filters.width, g.dilation.x),
-                           first = met(1, g.stride.y, p.filters.height, g.dilation.y);
-        if (width > most_patch_pixels || first > most_patch_pixels / width) break;
-        const std::int64_t most = std::min(p.output.height,
-                                           (most_patch_pixels / width - first) / g.stride.y + 1),
-                           down = divide_up(p.output.height, divide_up(p.output.height, most)),
-                           height = met(down, g.stride.y, p.filters.height, g.dilation.y),
-                           tiles = divide_up(p.output.height, down) * divide_up(p.output.width, across);
-        const bool is_smaller = tiles == fewest && height * width < best.pixels();
-        if (fewest > 0 && tiles >= fewest && !is_smaller) continue;
-        fewest = tiles;
-        best = {static_cast<int>(down), static_cast<int>(across), static_cast<int>(height),
-                static_cast<int>(width)};
-    }
-    return best;
-}
-
-constexpr std::int64_t share_tiles_of(const conv_problem& p, const share_patch& patch) {
-    return p.output.count * divide_up(p.output.height, patch.tile_height) *
-           divide_up(p.output.width, patch.tile_width);
-}
-
-/// Whether the taps are few, a tile has a patch, and tiles fit a grid.
-constexpr bool has_share_patch(const conv_problem& p) {
-    constexpr std::int64_t most = most_patch_taps;
-    if (p.filters.count > most || p.filters.height > most || p.filters.width > most || all_taps(p) > most)
-        return false;
-    const share_patch patch = share_patch_of(p);
-    return patch.tile_height > 0 && share_tiles_of(p, patch) <= max_grid_x;
-}
-
 }  // namespace heddle::kernels::conv

@@ -13,14 +13,6 @@
 
 namespace heddle::kernels::conv {
 
-/// The tile of `kn2row patches`, and the patch of the input under its windows.
-struct share_patch {
-    int tile_height = 0, tile_width = 0;
-    int height = 0, width = 0;
-
-    constexpr int pixels() const { return height * width; }
-};
-
 /// How a rung solves a problem.
 struct plan {
     launch_extents blocks;
@@ -45,7 +37,6 @@ struct plan {
     std::int64_t sums =
         0;  ///< their offset in scratch memory; that of shares, or of sums that workers exchange
     heddle::precision precision = heddle::precision::fp32;
-    share_patch patch{};  ///< of kn2row patches
 };
 
 constexpr std::int64_t scratch_bytes(const plan& plan) {
@@ -72,8 +63,6 @@ plan plan_im2col(const conv_problem& problem, const device_traits& device);
 
 /// Needs one group, pixels at one stride and taps at one stride, and shares that fit (plan/kn2row.hpp).
 plan plan_kn2row(const conv_problem& problem, const device_traits& device);
-/// Needs one group, packets of 16 bytes, and a patch (plan/kn2row.hpp).
-plan plan_kn2row_patches(const conv_problem& problem, const device_traits& device);
 
 /// src/conv/rungs.cpp states their needs (plan/mma_sync.hpp). The last parameter is the kernel's number among those of its
 /// kind.

@@ -118,11 +118,12 @@ struct column_strips {
     }
     /// The rows of a block with which the multiprocessors end soonest. A block loads the rows of a window before it filters.
     int rows_of_block(const filter_facts& p, std::int64_t sets, const device_traits& device) const {
-        constexpr std::int64_t most_segments = 64, start = 16;
+        constexpr std::int64_t most_blocks = 16, start = 16;  // blocks of a multiprocessor, in all waves
         const std::int64_t steps = divide_up(p.height, step());
         std::int64_t best = steps, least = std::numeric_limits<std::int64_t>::max();
-        for (std::int64_t segments = 1; segments <= std::min(steps, most_segments); ++segments) {
-            const std::int64_t own_steps = divide_up(steps, segments),
+        for (std::int64_t wanted = 1; wanted <= most_blocks; ++wanted) {
+            const std::int64_t segments = std::clamp<std::int64_t>(wanted * device.sm_count / sets, 1, steps),
+                               own_steps = divide_up(steps, segments),
                                blocks = divide_up(sets * divide_up(steps, own_steps), device.sm_count),
                                time = blocks * (own_steps * step() + p.radius.y / 2 + start);
             if (time >= least) continue;

@@ -10,8 +10,8 @@ constexpr double steps_on_a100(std::string_view row) {
     constexpr double ffma = 2.8, tensor_cores = 1.6;
     if (row == "tf32x3") return tensor_cores;
     const bool is_by_ffma = row.starts_with("pipelined") || row.starts_with("thin") ||
-                            (row.starts_with("stream") && !row.starts_with("stream mma")) ||
-                            row.starts_with("packed") || row == "warp_tiled" || row == "skinny 16x32";
+                            row.starts_with("stream") || row.starts_with("packed") || row == "warp_tiled" ||
+                            row == "skinny 16x32";
     return is_by_ffma ? ffma : 1;
 }
 

@@ -91,7 +91,44 @@ plan plan_thin(const product_facts& p, const device_traits& device, std::size_t 
     return result;
 }
 
-/// Each set of warps has a tile, or a slice of one along k, whichever is faster. The sets of a multiprocessor take a round.
+/// Blocks go from tile to tile along the longer side of C, so that the tile of one operand stays in shared memory. If the
+/// products of a batch share an operand, that one stays, and blocks go through the whole batch.
+plan plan_stream(const product_facts& p, const device_traits& device, std::size_t kernel) {
+    constexpr int reserved_bytes = 1024;  // of shared memory, by CUDA, for each block
+    constexpr std::int64_t most_waves = 4;
+    const planning x(p, device);
+    const stream_kernel& row = stream_kernels[kernel];
+    const std::int64_t down = divide_up(x.m, row.m()), across = divide_up(x.n, row.n());
+    const bool share_b = p.batches > 1 && p.b_stride == 0, share_a = p.batches > 1 && p.a_stride == 0;
+    const bool goes_across = share_a != share_b ? share_a : across > down;
+    const std::int64_t batches = share_a || share_b ? p.batches : 1;
+    const std::int64_t staying = goes_across ? down : across,
+                       moving = batches * (goes_across ? across : down), grids = p.batches / batches;
+
+    const int bytes = row.shared_bytes(static_cast<int>(x.k), 2, goes_across) + reserved_bytes;
+    const auto fitting = static_cast<std::int64_t>(device.shared_memory_per_sm) / bytes;
+    block_kernel tile = row.block();
+    tile.blocks_per_sm = static_cast<int>(std::clamp<std::int64_t>(fitting, 1, tile.blocks_per_sm));
+    plan result = x.blocks(tile, cost_of<stream_kernels>(x.costs, kernel),
+                           {.slower = static_cast<double>(tile.blocks_per_sm) / row.blocks_per_sm}, false);
+
+    // As few waves of blocks as keep the longest way through the tiles short.
+    const std::int64_t slots = std::max<std::int64_t>(1, std::int64_t{device.sm_count} * tile.blocks_per_sm);
+    std::int64_t workers = 1, shortest = std::numeric_limits<std::int64_t>::max();
+    for (std::int64_t wave = 1; wave <= most_waves; ++wave) {
+        const std::int64_t some = std::clamp<std::int64_t>(slots * wave / staying / grids, 1, moving);
+        const std::int64_t way = divide_up(staying * some * grids, slots) * divide_up(moving, some);
+        if (way < shortest) shortest = way, workers = some;
+    }
+    result.kernel = kernel;
+    result.batches = batches;
+    result.workers = static_cast<int>(std::min<std::int64_t>(staying * workers, max_tensor_extent));
+    result.goes_across = goes_across;
+    result.buffers = moving > workers ? 2 : 1;
+    return result;
+}
+
+/// Each warp has a tile, or a slice of one along k, whichever is faster. The warps of a multiprocessor take a round.
 plan plan_packed(const product_facts& p, const device_traits& device, std::size_t kernel) {
     constexpr int reserved_bytes = 1024;  // of shared memory, by CUDA, for each block
     // Steps along k in whose time a thread adds the sums of one more slice, starts more copies, or stores its sums.
@@ -106,7 +143,7 @@ plan plan_packed(const product_facts& p, const device_traits& device, std::size_
     best.across = divide_up(x.n, row.n());
     const std::int64_t all = p.batches * best.down * best.across,
                        multiprocessors = std::max(1, device.sm_count);
-    for (int slices = 1; slices <= row.sets(); slices *= 2) {
+    for (int slices = 1; slices <= packed_kernel::warps; slices *= 2) {
         const int bytes = row.shared_bytes(x.k, slices) + reserved_bytes;
         const auto fitting = static_cast<std::int64_t>(device.shared_memory_per_sm) / bytes;
         const std::int64_t blocks = std::clamp<std::int64_t>(fitting, 1, row.blocks_per_sm),

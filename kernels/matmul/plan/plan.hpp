@@ -45,8 +45,7 @@ struct plan {
     bool in_packets = false;  ///< A and B (mma_sync), or A (thin), are read by 16 bytes, else by element
     c_access of_c = c_access::elements;  ///< for mma_sync, thin and scale
     bool goes_across = false;            ///< whether blocks go from tile to tile across C, else down (stream)
-    int buffers = 1;  ///< tiles in shared memory of the operand whose tile changes (stream, stream_mma)
-    int chunks = 1;   ///< tiles in shared memory of the other operand (stream_mma)
+    int buffers = 1;  ///< tiles in shared memory of the operand whose tile changes (stream)
     int slices = 1;   ///< sets of warps of a block that share each tile along k (packed)
 
     std::int64_t sums_bytes = 0;    ///< sums that sharers of tiles leave for one another
@@ -95,10 +94,8 @@ plan plan_bf16x6(const product_facts& problem, const device_traits& device, std:
 plan plan_fp16x3(const product_facts& problem, const device_traits& device);
 plan plan_tf32(const product_facts& problem, const device_traits& device, std::size_t kernel);
 plan plan_skinny_tf32(const product_facts& problem, const device_traits& device, std::size_t kernel);
-plan plan_stream_tf32(const product_facts& problem, const device_traits& device, std::size_t kernel);
 
 plan plan_mma_sync(const product_facts& problem, const device_traits& device, std::size_t kernel);
-plan plan_stream_mma(const product_facts& problem, const device_traits& device, std::size_t kernel);
 /// For the rungs that read A and B by the tensor memory accelerator, and have no costs.
 plan plan_copied(const product_facts& problem, const device_traits& device);
 plan plan_persistent(const product_facts& problem, const device_traits& device, std::size_t kernel);
