@@ -173,7 +173,6 @@ struct stream_kernel {
 };
 inline constexpr auto stream_kernels = std::to_array<stream_kernel>({
     {"stream 128x128", 8, 1, 4, 2},
-    {"stream 128x96", 8, 1, 3, 2},
     {"stream 128x64", 8, 1, 2, 3},
     {"stream 128x32", 8, 1, 1, 4},
     {"stream 32x128", 2, 2, 2, 5},

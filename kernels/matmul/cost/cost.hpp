@@ -21,7 +21,7 @@ struct row_cost {
 };
 
 struct costs {
-    std::array<row_cost, 46> rows;
+    std::array<row_cost, 45> rows;
 
     double memory_bytes_per_us;
     double l2_bytes_per_us;
