@@ -452,7 +452,6 @@ TEST(arguments_of_a_rung, lie_as_it_needs) {
     std::map<std::string, std::string> lacks = {
         {"layer_norm", "vectorized needs the elements of each row, of gamma and of beta side by side"},
         {"linear_gradient", "fused needs a dx, and an activation_of_x that is not none"},
-        {"row_sum", "vectorized needs a stride of 1"},
         {"sum", "vectorized needs x.stride 1"},
         {"transpose",
          "vectorized needs the elements of source and of destination side by side along one dimension"}};

@@ -85,7 +85,6 @@ EXPECTATIONS = [
     Expectation(r"conv::depthwise<", ["FFMA"], may_have_local_memory=True),
     Expectation(r"conv::register_tiled<", ["FFMA", "LDGSTS", "LDS.128"]),
     Expectation(r"conv::add_shares<", ["FADD"]),
-    Expectation(r"conv::multiply_patches<", ["HMMA", "LDSM", r"LDGSTS\..*128"]),
     Expectation(r"conv::mma_sync<[^>]*>, 16, (__half|__nv_bfloat16)", ["HMMA", "LDSM", r"LDGSTS\..*128"]),
     Expectation(r"conv::mma_sync<[^>]*>, 16, float", ["HMMA.*TF32", "LDSM", "LDGSTS"], may_have_local_memory=True),
     Expectation(r"conv::mma_sync<[^>]*>, 4,", ["HMMA", "LDSM", "LDGSTS"]),
