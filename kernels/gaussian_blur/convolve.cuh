@@ -5,7 +5,7 @@ namespace heddle::kernels::gaussian_blur {
 /// sums[i] = sum over k = 0..count-1 of taps[k] * values[i + k], for 4 or 8 neighbouring outputs.
 ///
 /// load(j) gives values 4j..4j+3. They pass through a window of registers, so that each is loaded once and feeds all
-/// outputs. The loads reach fewer than round_up(count, 4) + outputs values. Those past the last tap's are not used.
+/// outputs. The loads reach round_up(count, 4) + outputs values. Those past the last tap's are not used.
 /// `taps` is aligned to 16 bytes.
 template <int outputs, class Load>
 __device__ void convolve(float (&sums)[outputs], const float* taps, int count, Load load) {

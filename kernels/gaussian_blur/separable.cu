@@ -108,7 +108,7 @@ __global__ void __launch_bounds__(tile::threads) separable(const __grid_constant
 }  // namespace
 
 separable_plan plan_separable(const filter_facts& p, const device_traits& device) {
-    const std::int64_t stride = round_up(p.row_values(), 4);  // rows start at multiples of 16 bytes
+    const std::int64_t stride = row_values_between(p);
     const intermediate_image between = intermediate_of(p, stride);
     const launch_extents threads = block_of_rows(p.row_values(), tile::threads);
     const auto grid_of = [&p, &threads](std::int64_t rows) -> kernel_grid {

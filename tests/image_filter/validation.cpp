@@ -1,3 +1,4 @@
+#include "tests/support/blurs.hpp"
 #include "tests/support/headers.hpp"
 #include "tests/support/hopper.hpp"
 #include "tests/support/image_calls.hpp"
@@ -15,6 +16,17 @@ TEST(image_filter_workspace, holds_the_image_between_two_passes) {
         image_filter_workspace_bytes({.width = 1000, .height = 50, .radius = 900, .images = 2}, hopper()),
         2 * 1000 * 50 * 4);
     EXPECT_EQ(image_filter_workspace_bytes({.width = 0, .height = 50, .radius = 900}, hopper()), 0);
+    using enum gaussian_blur_algorithm;
+    for (const std::int64_t width : {1, 5, 1921})
+        for (const std::int64_t channels : {1, 2, 3, 4})
+            for (const gaussian_blur_algorithm rung : {separable, shared_memory})
+                EXPECT_GE(
+                    image_filter_workspace_bytes(
+                        {.width = width, .height = 50, .channels = channels, .radius = 30}, hopper()),
+                    gaussian_blur_workspace_bytes(
+                        blur_of_images{.width = width, .height = 50, .channels = channels, .radius = 30},
+                        hopper(), rung))
+                    << width << ' ' << channels << ' ' << to_string(rung);
     const auto rejected = [](const image_filter_problem& p) {
         return rejected_argument_of([&] { (void)image_filter_workspace_bytes(p, hopper()); });
     };

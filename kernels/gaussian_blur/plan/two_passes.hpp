@@ -44,7 +44,7 @@ struct separable_plan {
     double us;  ///< predicted
 };
 
-/// Floats of a row between the passes of shared_memory. Each channel is a plane of its own, of whole vectors.
+/// Floats of a row between two passes, whole vectors for each channel: in shared_memory each is a plane of its own.
 inline std::int64_t row_values_between(const filter_facts& p) {
     return round_up(p.width, 4) * p.channels;
 }
@@ -73,7 +73,7 @@ struct row_tile {
     /// The place of a pixel in a staged row. The gaps keep what lanes read at once in different banks.
     __host__ __device__ static constexpr int place(int pixel) { return pixel + (pixel >> 5) * 4; }
     /// Floats of a channel of a staged row, with those that convolve() loads but does not use. An odd number of vectors,
-    /// so that the rows of a warp lie in different banks.
+    /// so that the rows of most warps lie in different banks.
     __host__ __device__ int pitch(int radius) const {
         return (place(groups * outputs_of_thread + round_up(2 * radius + 1, 4)) / 4 | 1) * 4;
     }
@@ -150,7 +150,8 @@ struct shared_memory_plan {
     double us;  ///< predicted
 };
 
-/// Needs tables of both taps, source rows counted in 32 bits, and column_strips in the shared memory of a block.
+/// Needs tables of both taps, rows and columns of the source counted in 32 bits, and a row_tile and column_strips that fit
+/// the shared memory of a block.
 inline shared_memory_plan plan_shared_memory(const filter_facts& p, const device_traits& device) {
     const std::int64_t stride = row_values_between(p);
     const intermediate_image between = intermediate_of(p, stride);
@@ -183,8 +184,10 @@ inline shared_memory_plan plan_shared_memory(const filter_facts& p, const device
     const std::int64_t tasks = divide_up(p.height, columns.rows) * p.images;
 
     // The outputs of all lanes, also of those beside the image, and what a warp does to stage their inputs.
-    const auto first = static_cast<double>(across * down * rows.warps * 32 * outputs_of_thread),
-               second = static_cast<double>(sets * columns.strips * columns.columns * tasks * columns.rows);
+    const double first = static_cast<double>(across) * static_cast<double>(down) * rows.warps * 32 *
+                         outputs_of_thread,
+                 second = static_cast<double>(sets) * columns.strips * columns.columns *
+                          static_cast<double>(tasks) * columns.rows;
     const double products =
         first * static_cast<double>(2 * p.radius.x + 9) + second * static_cast<double>(2 * p.radius.y + 5);
     return {

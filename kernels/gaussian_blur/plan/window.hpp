@@ -47,7 +47,7 @@ struct taps {
     constexpr std::span<const float> weights() const { return {table, count()}; }
 };
 
-/// The weights of one axis, as a kernel of small images has them in its parameters: a launch takes longer with large ones.
+/// The weights of one axis in the parameters of a kernel that has room for some radii: a launch with less takes less time.
 template <int max_radius>
 struct tap_table {
     int radius;
@@ -64,7 +64,7 @@ inline constexpr int short_table_radius = 63;
 /// All rungs except naive and separable count the values of a row, also of the source's, in 32 bits. border.cuh counts
 /// twice as many.
 inline constexpr std::int64_t max_row_values = std::int64_t{1} << 29;
-/// The rungs on the tensor cores count a source's rows in 32 bits. border.cuh counts twice as many.
+/// Some rungs count a source's rows in 32 bits. border.cuh counts twice as many.
 inline constexpr std::int64_t max_counted_rows = std::int64_t{1} << 29;
 
 /// Calls function<channels>(), with the number of channels compiled in.
