@@ -28,7 +28,7 @@ template <class In, class Sum, class Out>
 class group_products {
   public:
     group_products(const kernels::conv::plan& plan, const conv_arguments<In, Out>& a,
-                   const device_traits& device)
+                   const device_traits& device, bool)
         : plan_(plan), options_{.scratch = scratch::none, .precision = plan.precision} {
         if (!plan.has_sums) {
             options_.alpha = a.alpha;

@@ -17,14 +17,15 @@ template <class In, class Out>
 class share_products {
   public:
     share_products(const kernels::conv::plan& plan, const conv_arguments<In, Out>& a,
-                   const device_traits& device)
+                   const device_traits& device, bool serves_other_images)
         : plan_(plan), options_{.scratch = scratch::none, .precision = plan.precision} {
         matmul_problem problem = problem_of(product_of(a), options_);
-        // The images of another part may begin at a lower alignment.
-        conv_arguments<In, Out> next = a;
-        next.input.data += a.input.count * a.input.image_stride;
-        const matrix_layout other = problem_of(product_of(next), options_).a;
-        if (other.alignment() < problem.a.alignment()) problem.a.offset = other.offset;
+        if (serves_other_images) {  // which may begin at a lower alignment
+            conv_arguments<In, Out> next = a;
+            next.input.data += a.input.count * a.input.image_stride;
+            const matrix_layout other = problem_of(product_of(next), options_).a;
+            if (other.alignment() < problem.a.alignment()) problem.a.offset = other.offset;
+        }
         planned_ = plan_matmul<In, float>(problem, device, options_);
     }
 

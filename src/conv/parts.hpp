@@ -40,14 +40,15 @@ conv_arguments<In, Out> images_of(const conv_arguments<In, Out>& all, std::int64
     return part;
 }
 
-/// Runs Products for plan.images images at a time. Plans all products before it enqueues anything.
+/// Runs Products for plan.images images at a time. Plans all products before it enqueues anything. The constructor is told
+/// whether the same products are made for other images too.
 template <class Products, class In, class Out>
 void run_parts(const kernels::conv::plan& plan, const conv_arguments<In, Out>& a, cudaStream_t stream) {
     const stream_device device{cuda::stream_ref(stream)};
     const std::int64_t rest = a.output.count % plan.images, whole = a.output.count - rest;
     std::optional<Products> of_whole, of_rest;
-    if (whole > 0) of_whole.emplace(plan, images_of(a, 0, plan.images), device.traits());
-    if (rest > 0) of_rest.emplace(plan, images_of(a, whole, rest), device.traits());
+    if (whole > 0) of_whole.emplace(plan, images_of(a, 0, plan.images), device.traits(), plan.images < whole);
+    if (rest > 0) of_rest.emplace(plan, images_of(a, whole, rest), device.traits(), false);
     for (std::int64_t first = 0; first < whole; first += plan.images)
         of_whole->enqueue(images_of(a, first, plan.images), stream);
     if (rest > 0) of_rest->enqueue(images_of(a, whole, rest), stream);
