@@ -70,8 +70,8 @@ auto add_of(std::int64_t size) {
                     result_vector<T>(size));
 }
 
-/// y += x, which moves as many bytes.
-auto add_in_place(std::int64_t size) {
+/// y += x, which moves as many bytes. For cuBLAS.
+[[maybe_unused]] auto add_in_place(std::int64_t size) {
     problem in_place = of<float>(op::add, size);
     in_place.footprint = in_place.bytes_read;
     return row_case(in_place, random_vector<float>(size), random_vector<float>(size));

@@ -201,9 +201,9 @@ struct packed_kernel {
     constexpr int tiles(int slices) const { return warps / slices; }
     /// Whether the tiles of a batch can be counted. Their number is computed in double, as it may exceed 64 bits.
     constexpr bool has_countable_tiles(std::int64_t rows, std::int64_t cols, std::int64_t batches) const {
-        const auto down = static_cast<double>((rows + m() - 1) / m()),
-                   across = static_cast<double>((cols + n() - 1) / n());
-        return down * across * static_cast<double>(batches) <= static_cast<double>(max_packed_tiles);
+        const std::int64_t down = (rows + m() - 1) / m(), across = (cols + n() - 1) / n();
+        return static_cast<double>(down) * static_cast<double>(across) * static_cast<double>(batches) <=
+               static_cast<double>(max_packed_tiles);
     }
     /// The bytes of one k of all tiles.
     constexpr int row_bytes(int slices) const {

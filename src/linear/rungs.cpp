@@ -83,8 +83,7 @@ constexpr const char* enumeration = "linear_gradient_algorithm";
 /// What does not depend on the type.
 constexpr rung_table rungs(table<half>, enumeration);
 
-const problem_type& valid_facts(const char* operation, const problem_type& problem,
-                                const device_traits& device) {
+problem_type valid_facts(const char* operation, const problem_type& problem, const device_traits& device) {
     validate_problem(operation, problem.product, device);
     return problem;
 }

@@ -27,8 +27,8 @@ constexpr const char* enumeration = "optimizer_algorithm";
 /// What depends neither on the rule nor on the types.
 constexpr rung_table rungs(table<any_adam, float, float>, enumeration);
 
-const optimizer_problem& valid_facts(const char* operation, const optimizer_problem& problem,
-                                     const device_traits& device) {
+optimizer_problem valid_facts(const char* operation, const optimizer_problem& problem,
+                              const device_traits& device) {
     validate_optimizer_problem(operation, problem, device);
     return problem;
 }

@@ -36,7 +36,8 @@ inline constexpr std::int64_t kn2row_part_bytes = 256 << 20;
 inline constexpr std::int64_t kn2row_most_bytes = std::int64_t{1} << 30;
 
 constexpr bool shares_fit(const conv_problem& p) {
-    constexpr auto most = static_cast<double>(kn2row_most_bytes / share_bytes);
+    constexpr std::int64_t most_shares = kn2row_most_bytes / share_bytes;
+    constexpr auto most = static_cast<double>(most_shares);
     const double taps = static_cast<double>(p.filters.count) * static_cast<double>(p.filters.height) *
                         static_cast<double>(p.filters.width);
     const auto pixels = static_cast<double>(p.input.height) * static_cast<double>(p.input.width);

@@ -58,11 +58,11 @@ struct image_tiles {
     std::int64_t shared_bytes(const filter_facts& p) const {
         const auto x = static_cast<int>(p.radius.x), y = static_cast<int>(p.radius.y),
                    channels = static_cast<int>(p.channels);
-        const std::int64_t rows_loaded = slots;
-        return 4 * (round_up(2 * x + 1, 4) + round_up(2 * y + 1, 4) + window_rows(y) +
-                    rows_loaded * (loaded_pitch(x, channels) + filtered_pitch(channels)) +
-                    (pixels + 2 * x) * channels) +
-               8 * rows_loaded + 8;
+        const std::int64_t rows_loaded = slots,
+                           words = round_up(2 * x + 1, 4) + round_up(2 * y + 1, 4) + window_rows(y) +
+                                   rows_loaded * (loaded_pitch(x, channels) + filtered_pitch(channels)) +
+                                   std::int64_t{pixels + 2 * x} * channels;
+        return 4 * words + 8 * rows_loaded + 8;
     }
 };
 

@@ -80,8 +80,9 @@ struct row_tile {
     /// Taps, staged rows, the places of a window's values, pointers to rows.
     std::int64_t shared_bytes(const filter_facts& p) const {
         const auto radius = static_cast<int>(p.radius.x);
-        return 4 * (round_up(2 * p.radius.x + 1, 4) + warps * rows * p.channels * pitch(radius)) +
-               8 * (p.channels * window(radius) + warps * rows);
+        const std::int64_t all_rows = std::int64_t{warps} * rows;
+        return 4 * (round_up(2 * p.radius.x + 1, 4) + all_rows * p.channels * pitch(radius)) +
+               8 * (p.channels * window(radius) + all_rows);
     }
 };
 
@@ -175,7 +176,7 @@ inline shared_memory_plan plan_shared_memory(const filter_facts& p, const device
 
     const std::int64_t across = divide_up(p.width, rows.groups * outputs_of_thread),
                        down = divide_up(p.images * between.rows, rows.warps * rows.rows),
-                       bytes_x = rows.shared_bytes(p), threads_x = rows.warps * 32;
+                       bytes_x = rows.shared_bytes(p), threads_x = std::int64_t{rows.warps} * 32;
     const std::int64_t wave_x = std::max<std::int64_t>(1, resident(threads_x, bytes_x) / across);
 
     const std::int64_t sets = divide_up(stride, columns.strips * columns.columns),
