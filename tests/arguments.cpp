@@ -389,7 +389,7 @@ TEST_P(arguments_of, lie_apart) {
         }
 }
 
-/// Of all operands whose extents have this letter, one is named.
+/// The error names one of the operands whose extents have this letter.
 TEST_P(arguments_of, have_bytes_that_can_be_counted) {
     constexpr std::int64_t huge = std::int64_t{1} << 62;
     for (const char letter : {'m', 'n', 'k'}) {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -158,9 +157,7 @@ struct stream_kernel {
     /// From row to row along m or n in shared memory. The gaps put neighbours along k, which are written at once, into
     /// different banks.
     constexpr int a_stride() const { return m() + 4; }
-    constexpr int b_stride() const { return (warps_n * 32 + 1) * b_width(); }
-    /// The elements of B that a thread reads at once: its columns, of which there may be fewer.
-    constexpr int b_width() const { return static_cast<int>(std::bit_ceil(static_cast<unsigned>(thread_n))); }
+    constexpr int b_stride() const { return (warps_n * 32 + 1) * thread_n; }
     /// The bytes of tiles of A and B. The one that moves has `buffers` tiles.
     constexpr int shared_bytes(int k, int buffers, bool goes_across) const {
         const int row = goes_across ? a_stride() + buffers * b_stride() : buffers * a_stride() + b_stride();

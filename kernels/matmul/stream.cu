@@ -35,13 +35,12 @@ struct stream_tile {
     static constexpr int n = config.n();
     static constexpr int warp_n = 32 * thread_n;
     static constexpr int a_stride = config.a_stride();
-    static constexpr int b_width = config.b_width();
     static constexpr int b_stride = config.b_stride();
 
     /// The place of a column of B's tile in a row of k: the columns of a thread lie side by side.
     static __device__ int place_of_column(int x) {
         const int warp = x / warp_n, within = x % warp_n;
-        return (warp * 32 + within % 32) * b_width + within / 32;
+        return (warp * 32 + within % 32) * thread_n + within / 32;
     }
 };
 
@@ -98,7 +97,7 @@ __device__ void multiply_tile(float (&sums)[Tile::thread_m][Tile::thread_n], con
     for (int k = 0; k < depth; ++k, a += Tile::a_stride, b += Tile::b_stride) {
         float as[Tile::thread_m];
         load_fragment<1>(as, a, 0);
-        const auto bs = *reinterpret_cast<const vector<float, Tile::b_width>*>(b);
+        const auto bs = *reinterpret_cast<const vector<float, Tile::thread_n>*>(b);
 #pragma unroll
         for (int i = 0; i < Tile::thread_m; ++i)
 #pragma unroll

@@ -97,7 +97,7 @@ inline constexpr need tile_packets{
 inline constexpr need bytes{[](auto& p, auto&) { return p.type == pixel_type::u8; }, "takes uint8"};
 inline constexpr need few_strips{
     [](auto& p, auto&) { return p.images <= max_strips / (p.row_values() / min_strip_columns + 1); },
-    "takes fewer than 2^28 strips of 32 values"};
+    "takes at most 2^28 strips of 32 values"};
 static_assert(max_strips == 1 << 28 && min_strip_columns == 32);
 inline constexpr auto tensor_cores = needs<hopper<filter_facts>, bytes, short_rows, few_strips>;
 
